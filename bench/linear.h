@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the benchmarks of linear layers share, mote's and XNNPACK's: shapes, memory, names.
+// The parts that the benchmarks of linear layers share, mote's and XNNPACK's: shapes, memory, names.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -19,7 +19,7 @@ struct Shape {
   uint32_t outputs, inputs;
 };
 
-/// Of MiniLM, BERT-base, SmolLM2-135M with its head, and of a model of 1 B parameters.
+/// The shapes of MiniLM, BERT-base, SmolLM2-135M with its head, and of a model of 1 B parameters.
 constexpr Shape kShapes[] = {{384, 384}, {1536, 384}, {384, 1536}, {768, 768},   {3072, 768},  {768, 3072},
                              {576, 576}, {1536, 576}, {576, 1536}, {49152, 576}, {2048, 2048}, {8192, 2048}};
 constexpr uint32_t kRowCounts[] = {1, 4, 8, 32, 64, 128, 384};
@@ -45,7 +45,7 @@ inline uint64_t cold_copies(uint64_t bytes) {
   return cold / bytes + 1;
 }
 
-/// What every call of a layer with `bytes` of weights counts.
+/// Counts the work of every call of a layer with `bytes` of weights.
 inline void count_work(benchmark::State& state, Shape shape, uint32_t rows, uint64_t bytes) {
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(bytes));
   state.counters["MAC/s"] = benchmark::Counter(static_cast<double>(rows) * shape.outputs * shape.inputs,

@@ -27,9 +27,9 @@ struct AdapterConfig {
   std::map<std::string, std::vector<uint64_t>, std::less<>> rows;  // the same by the ends of modules' names
 };
 
-/// Reads the file. What it holds beside and changes nothing is named in a note of the source. Throws Error,
-/// which lists all keys that change what the adapter means and are not read, but for those that the source's
-/// user says to be harmless ("adapter_config.KEY").
+/// Reads the file. Keys of the file that are not read and change nothing are named in a note of the source.
+/// Throws Error, which lists all keys that change what the adapter means and are not read, but for those that
+/// the source's user says to be harmless ("adapter_config.KEY").
 AdapterConfig read_adapter_config(const std::filesystem::path& path, Source& source);
 
 }  // namespace mote::convert

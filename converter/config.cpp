@@ -80,7 +80,7 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "suppress_tokens",
     "remove_invalid_values",
     "forced_decoder_ids",
-    // What BERT's first checkpoints, converters, hubs and trainers leave behind.
+    // Keys that BERT's first checkpoints, converters, hubs and trainers leave behind.
     "pooler_fc_size",
     "pooler_num_attention_heads",
     "pooler_num_fc_layers",

@@ -33,7 +33,7 @@ class Config {
 
   const nlohmann::json& json() const { return json_; }
 
-  /// Whether the key is there and not null. Reading it is still to be done.
+  /// Says whether the key is there and not null. Reading it is still to be done.
   bool has(const std::string& key) const;
   bool is_null(const std::string& key) const;
 
@@ -64,7 +64,7 @@ class Config {
     file_.refuse_value(prefix_ + key, value, expected);
   }
 
-  /// Of an inner config: the original's code, if it is known, reads no key that was not read here.
+  /// Marks an inner config of which the original's code, if it is known, reads no key that was not read here.
   void rest_is_unread() { rest_is_unread_ = true; }
   /// From now on no key counts as unread: the file names code that nobody here knows.
   void forget_original() { type_.clear(); }

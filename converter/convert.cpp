@@ -104,7 +104,7 @@ UnderstoodTemplate choose_chat_format(const ConvertOptions& options, const Sourc
   return chosen;
 }
 
-/// What a question with pictures begins with.
+/// Sets the text that a question with pictures begins with.
 void set_picture_pieces(const Source& source, const TemplateSetting& setting, const ChatFormat& format,
                         Graph& graph, std::vector<std::string>& notes) {
   SightSpec& sight = *graph.sight;
@@ -146,7 +146,7 @@ void keep_chat_template(const ConvertOptions& options, const Source& source, con
     metadata.chat_variables.push_back({"enable_thinking", *options.thinking ? "true" : "false"});
 }
 
-/// What makes pixel values of pictures, of the model or of its source.
+/// Reads the steps that make pixel values of pictures, for the model or its source.
 void prepare_pictures(Source& source, TransformerSpec& spec) {
   const bool sees = spec.picture.format.height != 0;
   const bool source_sees = spec.source && spec.source->picture.format.height != 0;
@@ -223,7 +223,7 @@ void check_target(const std::filesystem::path& path, const std::filesystem::path
   }
 }
 
-/// What the options say in place of the source.
+/// Sets the pooling that the options say in place of the source.
 void choose_pooling(const ConvertOptions& options, Source& source) {
   if (options.pooling.empty()) return;
   const std::map<std::string, PoolKind> kinds = {
@@ -298,7 +298,7 @@ void take_generation_defaults(const TransformerSpec& spec, const ConvertOptions&
   metadata.generation = std::move(defaults);
 }
 
-/// What is known before the weights are converted.
+/// Begins the report with the facts that are known before the weights are converted.
 ConvertReport begin_report(const Metadata& metadata, const UnderstoodTemplate& chat,
                            const TypePolicy& policy) {
   ConvertReport report{};

@@ -26,7 +26,7 @@ struct ConvertOptions {
   /// How an encoder's token vectors become one for the text: mean, cls, max, last, none; empty: as the source
   /// says.
   std::string pooling = {};
-  /// Of a model of pictures and texts the one to convert: vision, text.
+  /// The part of a model of pictures and texts that is converted: vision, text.
   std::string tower = {};
   uint32_t picture_height = 0, picture_width = 0;  // as in Source
   /// The vector gets length 1; with `pooling`.
@@ -66,7 +66,8 @@ struct ConvertReport {
   std::string name, architecture, type;
   std::string chat_format;           // empty: none
   bool keeps_chat_template = false;  // which hosts render whole
-  /// Of the model's chat template: why it becomes no format, or what else is to be said; empty: nothing.
+  /// The remark on the model's chat template: why it becomes no format, or what else is to be said; empty:
+  /// nothing.
   std::string template_remark;
   std::vector<std::string> notes;  // what the user should know of the source
   std::vector<TensorReport> tensors;

@@ -109,14 +109,14 @@ void check_scales(const WeightPart& part, uint32_t row, const QuantRow& quant) {
   }
 }
 
-/// Whether a part's rows have their own numbers in the weight's type.
+/// Says whether a part's rows have their own numbers in the weight's type.
 bool is_exact_part(const Weight& weight, const WeightPart& part) {
   return part.tensor != nullptr && !part.transposed && weight.column_scales.empty() &&
          weight.row_scales.empty() && part.tensor->cols() == weight.cols &&
          is_exact(*part.tensor, weight.dtype);
 }
 
-/// Whether the row has its own numbers in the weight's type: then it gives them to `out`.
+/// Says whether the row has its own numbers in the weight's type: then gives the numbers to `out`.
 bool take_exact_row(const Weight& weight, const RowBlock& block, uint32_t row, EncodedRow& out) {
   const auto [part, part_row] = block.locate(row);
   if (part == nullptr || !is_exact_part(weight, *part)) return false;

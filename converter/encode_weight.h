@@ -28,11 +28,11 @@ std::vector<float> column_magnitudes(const Weight& weight);
 /// The sum of the squares of each column, before it and the rows are scaled.
 std::vector<double> column_squares(const Weight& weight);
 
-/// Of each `group` neighbouring columns the sum over the rows of the square of the largest magnitude, once
-/// columns are multiplied by `scales`; empty: 1.
+/// Returns for each `group` neighbouring columns the sum over the rows of the square of the largest
+/// magnitude, once columns are multiplied by `scales`; empty: 1.
 std::vector<double> largest_squares(const Weight& weight, const std::vector<float>& scales, size_t group);
 
-/// Whether all or some rows have their own numbers in the weight's type.
+/// Say whether all or some rows have their own numbers in the weight's type.
 bool is_read_exactly(const Weight& weight);
 bool has_exact_part(const Weight& weight);
 

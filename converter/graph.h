@@ -15,7 +15,8 @@
 
 namespace mote::convert {
 
-/// What a value has a row for; units from `group` on are the groups of its program, in their order.
+/// The things that a value has a row for; units from `group` on are the groups of its program, in their
+/// order.
 enum class Unit : uint8_t { token, selected, sequence, group };
 
 /// Rows for `ratio` neighbouring rows of another unit, of tokens or earlier groups. There is one only where
@@ -61,7 +62,7 @@ struct Weight {
 /// The schema's.
 enum class StateKind : uint8_t { kv, conv_tail, recurrent };
 
-/// What a layer keeps of each sequence: a state of the file, of keys and values or of a fixed size.
+/// The state that a layer keeps of each sequence: a state of the file, of keys and values or of a fixed size.
 struct Cache {
   uint32_t kv_heads, key_dim, window;
   bool bidirectional = false;
@@ -86,7 +87,7 @@ struct GraphProbe {
   View view;
 };
 
-/// What a row of the output is; the schema's.
+/// The kinds of rows of the output, as in the schema.
 enum class OutputKind : uint8_t {
   next_token,
   masked_token,

@@ -201,7 +201,8 @@ class Adapter {
     names_.tied = false;
   }
 
-  /// Of the pattern that names the module; peft takes the first of several, whose order JSON does not keep.
+  /// Returns the value of the pattern that names the module; peft takes the first of several, whose order
+  /// JSON does not keep.
   template <class Value>
   std::optional<Value> pattern_value(const std::map<std::string, Value, std::less<>>& patterns,
                                      const std::string& module) {

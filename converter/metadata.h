@@ -23,7 +23,7 @@ struct SourceRecord {
   uint64_t bytes, hash;
 };
 
-/// What a run on the reference kernels gave.
+/// The results of a run on the reference kernels.
 struct SelfTestRecord {
   std::vector<int32_t> ids;           // the prompt
   std::vector<int32_t> expected_ids;  // its greedy continuation

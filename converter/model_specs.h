@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a file states of a model beside its operations: how it hears, speaks and sees.
+// The facts that a file states of a model beside its operations: how the model hears, speaks and sees.
 #pragma once
 
 #include <cstdint>

@@ -183,7 +183,7 @@ void take_jina_bert(PublishedKeys& keys, Source&) {
   keys.drop({"emb_pooler"});
 }
 
-/// What a class's name starts with.
+/// Published code, by the start of its classes' names.
 struct PublishedCode {
   std::string_view start;
   void (*take)(PublishedKeys&, Source&);

@@ -14,7 +14,7 @@ namespace mote::convert {
 /// The class that a config's auto_map names for the model, "NomicBertModel"; empty: there is none.
 std::string published_class(const nlohmann::json& config);
 
-/// Whether the class is the one of transformers for the model_type: "Phi3ForCausalLM" for "phi3".
+/// Says whether the class is the one of transformers for the model_type: "Phi3ForCausalLM" for "phi3".
 bool is_class_of(const std::string& published, const std::string& model_type);
 
 /// Rewrites the config and the tensors' names of NomicBERT under GPT-2's names, of mGTE as "new", of

@@ -15,7 +15,7 @@ struct ReadModel {
   TransformerSpec spec;
 };
 
-/// What the source's config and the names of its weights say of the model. Keys that the user says to be
+/// Reads the model from the source's config and the names of its weights. Keys that the user says to be
 /// harmless are `ignored`. Adds to the source's notes. Throws Error.
 ReadModel read_model(Source& source, const std::filesystem::path& path,
                      const std::vector<std::string>& ignored);

@@ -15,7 +15,7 @@ constexpr uint64_t kMultiplyAccumulates = 2'000'000'000;
 constexpr uint64_t kMostTokens = 24;
 constexpr uint64_t kFewGroups = 4;
 
-// What measures a tolerance.
+// The sizes of the runs that measure a tolerance.
 constexpr size_t kLeastOutputs = 16;
 constexpr uint32_t kMostPrompts = 8, kFurtherTokens = 8;
 
@@ -218,7 +218,7 @@ std::vector<int32_t> prompt_of(uint32_t first, uint32_t count, uint32_t vocab) {
   return ids;
 }
 
-/// Whether sessions of the model may keep such a cache without being asked to: encoders whose heads fit.
+/// Says whether sessions of the model may keep such a cache without being asked to: encoders whose heads fit.
 bool takes(const mote_model* model, mote_kv_dtype kv_dtype) {
   mote_output_info output;
   mote_model_get_output(model, &output);
@@ -249,7 +249,8 @@ std::vector<float> outputs_for(ReferenceRun& run, const SelfTestPlan& plan, uint
   return all;
 }
 
-/// What the other types of cache change: the test is replayed with whichever the session has.
+/// Returns the largest change that the other types of cache make: the test is replayed with whichever the
+/// session has.
 float largest_change(const mote_model* model, const SelfTestPlan& plan, uint32_t vocab,
                      std::span<const float> usual) {
   float largest = 0;

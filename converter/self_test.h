@@ -22,7 +22,7 @@ struct SelfTestPlan {
   uint32_t prompt;
   uint32_t continuation;
   uint32_t input_width = 0;  // floats of a row of the prompt; 0: ids
-  // Of a source: rows and floats of one; 0: the prompt's ids are its rows, if there is a source.
+  // Rows of a source and floats of each; 0: the prompt's ids are the source's rows, if there is a source.
   uint32_t source_rows = 0, source_width = 0;
 
   uint64_t values() const { return uint64_t{prompt} * input_width + uint64_t{source_rows} * source_width; }

@@ -48,7 +48,8 @@ class SpeechTokens {
   }
 
  private:
-  /// Of the generation config, or of the first of the texts that is an added token; -1: none.
+  /// Returns the id of the generation config's key, or of the first of the texts that is an added token; -1:
+  /// none.
   int32_t id_of(const char* key, std::initializer_list<const char*> texts) const {
     const auto found = generation_.find(key);
     if (found != generation_.end() && !found->is_null()) return checked(*found, key);
@@ -134,7 +135,7 @@ class SpeechTokens {
     return found == kCodes.end() ? name : found->second;
   }
 
-  /// Of a language by its name ("french"), code or token, from 1 on.
+  /// Returns the number of a language by its name ("french"), code or token, from 1 on.
   uint32_t number_of(const json& language, const SpeechSpec& speech) const {
     std::string name = language.is_string() ? language.get<std::string>() : "";
     std::transform(name.begin(), name.end(), name.begin(),
@@ -183,7 +184,8 @@ class SpeechTokens {
     return says_task;
   }
 
-  /// Of generation_config.json, or where there is none of config.json, which may have another name for it.
+  /// Returns the list of generation_config.json, or, where that file is missing, of config.json, which may
+  /// have another name for the list.
   std::vector<int32_t> list(const std::string& key, const std::string& other_key) const {
     const json* found = nullptr;
     const json& object = generation_.empty() ? config_ : generation_;

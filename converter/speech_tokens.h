@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a decoder of speech writes besides text: Whisper's tokens of languages, tasks and times.
+// Reads the tokens that a decoder of speech writes besides text: Whisper's tokens of languages, tasks and
+// times.
 #pragma once
 
 #include <string>

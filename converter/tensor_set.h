@@ -60,7 +60,8 @@ class TensorSet {
               const std::vector<std::string>& ignored_starts = {}) const;
 
  private:
-  /// Of that name, or, as PyTorch joins them, with "in_proj_" in place of "in_proj.".
+  /// Finds the tensor of that name, or of the name as PyTorch joins it, with "in_proj_" in place of
+  /// "in_proj.".
   std::map<std::string, SourceTensor>::const_iterator find(const std::string& name) const;
   const SourceTensor& take(const std::string& name);
 

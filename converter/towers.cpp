@@ -94,7 +94,7 @@ json text_config(const json& whole, const Parent& parent, const JsonFile& file) 
   return text;
 }
 
-/// What a prefix may end with: part names, of which no number counts layers.
+/// Says whether a name is of a part that counts layers; a prefix ends before such a part.
 bool is_layer_part(std::string_view name) {
   return name == "layers" || name == "layer" || name == "h" || name == "blocks" || name == "block";
 }
@@ -142,7 +142,7 @@ Tensors without_prefix(const Tensors& tensors, const std::string& prefix, const 
   return result;
 }
 
-/// What stands before "embed_tokens." in the tower's names.
+/// Returns the text before "embed_tokens." in the tower's names.
 std::string tower_prefix(const Source& source, const JsonFile& file) {
   constexpr std::string_view kEnd = "embed_tokens.weight";
   std::vector<std::string> found;
@@ -169,7 +169,8 @@ void keep_tower(Source& source, const std::string& prefix) {
     return !name.starts_with("model.") && !name.starts_with("lm_head.") && !name.starts_with("score.") &&
            !name.starts_with("classifier.");
   });
-  // Of a whole whose texts' weights share their prefix with others' ("model.layers." beside "model.visual.").
+  // Drops the other parts of a whole whose texts' weights share their prefix with others' ("model.layers."
+  // beside "model.visual.").
   std::erase_if(all, [](const auto& entry) {
     return entry.first.starts_with("model.") && is_other_part(std::string_view(entry.first).substr(6));
   });

@@ -11,9 +11,9 @@
 
 namespace mote::convert {
 
-/// Of a source whose model_type is a larger model with a known one of texts in it (Gemma 3, LLaVA, Qwen2-VL):
-/// makes it a source of that one alone, and notes it. Others stay as they are. Throws Error where the user
-/// wants another part.
+/// Makes a source whose model_type is a larger model with a known one of texts in it (Gemma 3, LLaVA,
+/// Qwen2-VL) a source of the model of texts alone, and notes it. Others stay as they are. Throws Error where
+/// the user wants another part.
 void enter_text_tower(Source& source);
 
 /// Takes what wraps a model (DistributedDataParallel's "module.", "language_model.") off the names of its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A conversation: a line of standard input is a message, the answer is streamed. What earlier turns computed
- * is kept: only what is new in the conversation is computed.
+/* A conversation: a line of standard input is a message, the answer is streamed. The session keeps its work
+ * on earlier turns: only the new part of the conversation is computed.
  *
  *   chat MODEL.mote
  */

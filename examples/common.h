@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the examples share: memory, a model from a file, and giving up. All of it is the application's
- * business: mote itself neither allocates nor reads files. Firmware has the model in flash and the arena in a
- * static array, see bounded_step.c. */
+/* The functions that the examples share: memory, a model from a file, and giving up. All of it is the
+ * application's business: mote itself neither allocates nor reads files. Firmware has the model in flash and
+ * the arena in a static array, see bounded_step.c. */
 #ifndef EXAMPLES_COMMON_H_
 #define EXAMPLES_COMMON_H_
 

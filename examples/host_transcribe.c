@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said in a file of sound: host_transcribe MODEL.mote SOUND */
+/* Prints the words in a file of sound: host_transcribe MODEL.mote SOUND */
 #include <stdio.h>
 
 #include "mote/host.h"

@@ -37,7 +37,7 @@ struct KvCacheView {
   uint32_t page_of(uint32_t sequence, uint32_t tile) const {
     return pages[static_cast<size_t>(sequence) * tiles + tile];
   }
-  /// Of a page and KV head, its number among all; each has page_positions keys and values.
+  /// Returns the number of a page's KV head among all; each has page_positions keys and values.
   size_t head_of_page(uint32_t page, uint32_t kv_head) const {
     return static_cast<size_t>(page) * kv_heads + kv_head;
   }
@@ -70,8 +70,8 @@ struct KvStoreArgs {
 /// Softmax of one query over the positions of a segment, not yet divided: floats out[F], maximum, sum.
 constexpr uint32_t attention_partial_floats(uint32_t value_dim) { return value_dim + 2; }
 
-/// What becomes of s = scale * dot, the scaled product of a query of head h at position t and the key at
-/// position p, each operation rounded by itself:
+/// The score that is made of s = scale * dot, the scaled product of a query of head h at position t and the
+/// key at position p, each operation rounded by itself:
 ///   scaled      s
 ///   biased      s + bias[h][p - t + bias_reach - 1], of the row's own bias where there is row_bias; by
 ///   position

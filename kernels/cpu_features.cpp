@@ -16,7 +16,7 @@ namespace mote {
 
 namespace {
 
-/// What cpuid answers.
+/// The answer of cpuid.
 struct Leaf {
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
   Leaf(uint32_t leaf, uint32_t subleaf) {
@@ -31,7 +31,7 @@ uint32_t saved_states() {
   return low;
 }
 
-// Whether the operating system lets this process use AMX's tiles, the next state after those of XCR0's
+// Says whether the operating system lets this process use AMX's tiles, the next state after those of XCR0's
 // bit 17.
 bool may_use_tiles() {
 #if defined(__linux__)

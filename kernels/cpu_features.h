@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this CPU can do, as far as kernels ask.
+// The features of this CPU that kernels ask for.
 #pragma once
 
 #include <stdint.h>
@@ -35,8 +35,8 @@ constexpr bool has_all(Features set, Features wanted) { return (set & wanted) ==
 /// signal handlers then need 11 KiB more.
 Features cpu_features();
 
-/// Whether this CPU runs vectors of 512 bits in two passes (Zen 4). Vectors of 256 bits then compute at the
-/// same rate, and read memory faster.
+/// Says whether this CPU runs vectors of 512 bits in two passes (Zen 4). Vectors of 256 bits then compute at
+/// the same rate, and read memory faster.
 bool cpu_halves_512();
 
 }  // namespace mote

@@ -61,8 +61,8 @@ bool isa_from_name(const char* name, Isa* isa) {
 
 bool isa_available(Isa isa) {
 #ifdef MOTE_NATIVE_FAMILY
-  // Of other families the build has some kernels only: with those and the reference, floats would round as in
-  // none.
+  // The build has only some kernels of other families: with those and the reference, floats would round as in
+  // no family.
   if (isa != Isa::kRef && strcmp(isa_name(isa), MOTE_NATIVE_FAMILY) != 0) return false;
 #endif
   return isa == Isa::kRef || (built_with(isa) && has_all(cpu_features(), family(isa).features));

@@ -32,8 +32,8 @@ struct Tuning {
     uint64_t cached_bytes;
     uint32_t cached_rows;  // of each thread
   } integers;
-  // Of all threads, where integer weights are not cached: one row for each so many columns of the first
-  // weight, at most `most_rows`.
+  // The rows of all threads, where integer weights are not cached: one row for each so many columns of the
+  // first weight, at most `most_rows`.
   uint32_t columns_of_row, most_rows;
 };
 
@@ -54,12 +54,12 @@ inline const char* isa_name(Isa isa) { return family(isa).name; }
 /// False for a name that is none.
 bool isa_from_name(const char* name, Isa* isa);
 
-/// Whether kernels of family `kernel` may run where family `chosen` was chosen.
+/// Says whether kernels of family `kernel` may run where family `chosen` was chosen.
 inline bool runs_on(Isa kernel, Isa chosen) {
   return has_all(family(chosen).features, family(kernel).features);
 }
 
-/// Whether this CPU and its operating system run the family and mote was built with it.
+/// Says whether this CPU and its operating system run the family and mote was built with it.
 bool isa_available(Isa isa);
 
 /// The last family of the table that is available; kernels that it lacks come from those that run on it.

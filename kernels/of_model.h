@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What firmware for one model holds. MOTE_MODEL_CONFIG names the header that `mote export-c` wrote for the
-// model; it defines for each kernel and operation whether it is part of the build, what the tokenizer needs,
-// and which parts of the runtime there are. Without it all is. A model that needs more is refused when it is
-// opened or its session made.
+// The parts that firmware for one model holds. MOTE_MODEL_CONFIG names the header that `mote export-c` wrote
+// for the model; it defines for each kernel and operation whether it is part of the build, what the tokenizer
+// needs, and which parts of the runtime there are. Without it all is. A model that needs more is refused when
+// it is opened or its session made.
 #pragma once
 
 #ifdef MOTE_MODEL_CONFIG
@@ -43,7 +43,7 @@
 
 namespace mote {
 
-// What depends on one of these is left out where it is false.
+// Code that depends on one of these is left out where it is false.
 inline constexpr bool kHasWholeSequences = MOTE_PART_WHOLE_SEQUENCES;  // programs of them: encoders, sources
 inline constexpr bool kHasFixedStates = MOTE_PART_FIXED_STATES;        // states of a fixed size
 inline constexpr bool kHasMedia = MOTE_PART_MEDIA;      // what a file says of sound and pictures
@@ -56,7 +56,7 @@ inline constexpr bool kProvesWrites =
 inline constexpr bool kHasSearch = MOTE_PART_SEARCH;          // what a file says of beam search
 inline constexpr bool kHasGeneration = MOTE_PART_GENERATION;  // and of sampling and its rules
 
-/// Whether the build has the activation or the kind of score, an enumerator's number.
+/// Say whether the build has the activation or the kind of score, an enumerator's number.
 constexpr bool has_activation(unsigned kind) { return kind < 32 && (MOTE_ACTIVATIONS >> kind & 1) != 0; }
 constexpr bool has_score(unsigned kind) { return kind < 32 && (MOTE_SCORES >> kind & 1) != 0; }
 

@@ -25,7 +25,8 @@ struct SequenceRows {
 };
 
 /// f32 [heads, rows, cols] of each sequence, twice: a call reads one of the two and writes the other, so a
-/// call that is broken off changes nothing. What a call reads at position 0 is 0, whatever lies there.
+/// call that is broken off changes nothing. The state that a call reads at position 0 is 0, whatever lies
+/// there.
 struct FixedStateView {
   float* slots;            // [batch][2][slot_floats], 64-byte aligned
   const uint8_t* current;  // [batch] which of the two a call reads: 0 or 1
@@ -206,7 +207,7 @@ enum class FeatureMap : uint8_t { elu_plus_one = 0, exponential = 1 };
 ///   out = (phi(q)[0] S[0] + phi(q)[1] S[1] + ...) / (phi(q)[0] n[0] + ...)
 /// elu_plus_one (Katharopoulos et al. 2020), M = E: phi(z) = z + 1 above 0, else exp(z)
 /// exponential (Choromanski et al. 2021): with y = z / E^(1/4), phi(z)[m] = exp(projection[m] y - |y|^2 / 2)
-/// / sqrt(M), the squares and products summed in order. Of whole sequences the sums are of all rows before
+/// / sqrt(M), the squares and products summed in order. With whole sequences the sums are of all rows before
 /// the first output is computed, and begin at 0; the sequences are those from `first` on, of rows starts[s] -
 /// starts[first] and on. Block: a head.
 struct LinearAttentionArgs {
@@ -231,10 +232,10 @@ struct LinearAttentionArgs {
 inline constexpr uint32_t kMaxLandmarks = 1u << 10;
 inline constexpr uint32_t kNystromSteps = 6;
 
-/// Of a sequence of n rows, of every head with ql and kl, the means of n / landmarks neighbouring rows of q
-/// and k (Xiong et al. 2021): out = softmax(scale q kl^T) Z softmax(scale ql k^T) v, Z after kNystromSteps
-/// steps of Z = Z (13 I - A Z (15 I - A Z (7 I - A Z))) / 4 from A^T / (the largest sum of a column of A of
-/// any head) on, A = softmax(scale ql kl^T). Unit: a sequence.
+/// Attention by landmarks. For a sequence of n rows, for every head, ql and kl are the means of n / landmarks
+/// neighbouring rows of q and k (Xiong et al. 2021): out = softmax(scale q kl^T) Z softmax(scale ql k^T) v, Z
+/// after kNystromSteps steps of Z = Z (13 I - A Z (15 I - A Z (7 I - A Z))) / 4 from A^T / (the largest sum
+/// of a column of A of any head) on, A = softmax(scale ql kl^T). Unit: a sequence.
 struct NystromArgs {
   uint32_t heads;
   uint32_t head_dim;
@@ -247,7 +248,7 @@ struct NystromArgs {
   Rows out;           // the same; none of these
 };
 
-/// Of the scratch of a call.
+/// Returns the bytes of the scratch of a call.
 inline uint64_t nystrom_scratch_bytes(const NystromArgs& args) {
   const uint64_t m = args.landmarks, dim = args.head_dim, heads = args.heads, wider = m > dim ? m : dim;
   const uint64_t floats = heads * m * (2 * dim + m) + 3 * m * m + m * wider + m * dim;

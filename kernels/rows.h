@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the contracts of the operations share: the rows they take and give, the part of the work that a call
-// is for, and its scratch.
+// The types that the contracts of the operations share: the rows they take and give, the part of the work
+// that a call is for, and its scratch.
 #pragma once
 
 #include <stddef.h>

@@ -38,7 +38,7 @@ class ErrorText {
   size_t left_;
 };
 
-/// What a failure is where errors have no sentences.
+/// Reports a failure where errors have no sentences.
 mote_status fail_without_text(mote_error* error, mote_status code, int32_t op);
 
 /// Returns `code` and, unless `error` is null, writes the pieces (strings and integers) as its text.

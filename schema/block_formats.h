@@ -73,9 +73,10 @@ static_assert(sizeof(SupercellQ4m) == 640);
 inline constexpr uint32_t kWideGroups = 8;
 inline constexpr uint32_t kWideColumns = kWideGroups * kGroupColumns;
 
-/// What value(r, k) of group g is made of: scale[r] * S and minimum[r] * M, S and M 6 bits each. With pair =
-/// g / 2 and shift = 12 * (g % 2), S is bits shift to shift + 5 of a word and M the next 6. Pair 0 to 2 has
-/// the low 24 bits of the word steps[pair][r]; pair 3 has the high bytes of the three, steps[0][r]'s lowest.
+/// The numbers that make value(r, k) of group g: scale[r] * S and minimum[r] * M, S and M 6 bits each. With
+/// pair = g / 2 and shift = 12 * (g % 2), S is bits shift to shift + 5 of a word and M the next 6. Pair 0 to
+/// 2 has the low 24 bits of the word steps[pair][r]; pair 3 has the high bytes of the three, steps[0][r]'s
+/// lowest.
 struct WideScales {
   uint16_t scale[16];    // f16
   uint16_t minimum[16];  // f16

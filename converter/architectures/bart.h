@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What BART shares with models that hear and are otherwise made as it is.
+// The parts that BART shares with models that hear and are otherwise made as BART is.
 #pragma once
 
 #include <string>

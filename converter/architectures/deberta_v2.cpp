@@ -14,7 +14,7 @@
 namespace mote::convert {
 namespace {
 
-/// What scores have besides the products of contents.
+/// The parts of scores besides the products of contents.
 struct Disentangled {
   bool content_to_position = false, position_to_content = false;
   bool shares_projections = false;  // the layer's own of queries and keys are those of positions too

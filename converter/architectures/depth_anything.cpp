@@ -28,13 +28,14 @@ struct Grid {
   uint32_t places() const { return lines * columns; }
 };
 
-/// What a hidden state becomes: so many times the patches in both directions, or, of 0, every `step`th.
+/// A map that is made of a hidden state: so many times the patches in both directions, or, with `times` 0,
+/// every `step`th patch.
 struct DepthMap {
   uint32_t layer;  // the one that it is the output of, from 1
   uint32_t width, times, step;
 };
 
-/// What the config says of all but the backbone.
+/// The config of all but the backbone.
 struct DepthSpec {
   std::vector<DepthMap> maps;
   uint32_t fused_width, head_width;
@@ -63,7 +64,7 @@ class DepthNeck {
 
  private:
   void begin(TransformerBuilder& builder);
-  /// Of every `step`th line and column of the patches.
+  /// Takes every `step`th line and column of the patches.
   Grid every(TransformerBuilder& builder, uint32_t step);
   /// A linear of a weight [rows, columns of in]; of `conv` the names, activation and residual.
   View linear(TransformerBuilder& builder, const Conv& conv, View in, Unit unit,

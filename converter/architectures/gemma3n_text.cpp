@@ -106,7 +106,7 @@ class LayerBuilder {
     return out;
   }
 
-  /// What the layer makes of the stream that passes it.
+  /// Computes the layer's branches from the stream that passes it.
   View branches(View x) {
     const LayerNames& names = layer_.names;
     BlockInput in{value()};

@@ -35,7 +35,7 @@ std::vector<uint32_t> positions_along(uint32_t side) {
   return positions;
 }
 
-/// Of each patch, in squares of merge x merge, the row of the table.
+/// Returns for each patch, in squares of merge x merge, its row of the table.
 std::vector<uint32_t> position_order(const PictureFormat& format) {
   const uint32_t side = format.width / format.patch, merge = format.merge;
   const std::vector<uint32_t> along = positions_along(side);
@@ -48,7 +48,7 @@ std::vector<uint32_t> position_order(const PictureFormat& format) {
   return order;
 }
 
-/// Of squares of rows side by side, a linear.
+/// Builds a linear of squares of rows side by side.
 void connect(TransformerBuilder& builder, uint32_t width, uint32_t square) {
   const View x = builder.x();
   const Unit unit = builder.groups_of_rows(square);

@@ -51,7 +51,7 @@ uint32_t read_ffn_width(Config& config) {
   return static_cast<uint32_t>(width);
 }
 
-/// What the layers of both share: short convolutions, names, attention with norms of q and k.
+/// Reads the parts that the layers of both share: short convolutions, names, attention with norms of q and k.
 TransformerSpec read_lfm2_like(const Source& source, Config& config, std::string_view name) {
   TransformerSpec spec = read_llama_like(source, config, name);
   spec.tied_embedding = config.flag("tie_embedding", spec.tied_embedding);

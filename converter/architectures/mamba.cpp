@@ -8,7 +8,7 @@
 namespace mote::convert {
 namespace {
 
-/// What the two share. Keys of the initialisation and of the way to compute change nothing.
+/// Reads the keys that the two share. Keys of the initialisation and of the way to compute change nothing.
 TransformerSpec read_mamba_like(Config& config, uint32_t vocab, uint32_t width, int64_t bos_id, bool tied) {
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize, vocab);

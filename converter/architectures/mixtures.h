@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the architectures with mixtures of experts share. All throw Error, naming the key.
+// The functions that the architectures with mixtures of experts share. All throw Error, naming the key.
 #pragma once
 
 #include "converter/architectures/shared/architecture.h"

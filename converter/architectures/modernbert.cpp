@@ -32,7 +32,7 @@ RopeSpec read_kind_rope(Config& config, const std::string& kind, const std::stri
   return plain_rope(config, head_dim, theta);
 }
 
-/// Whether the layer has a window: by layer_types, or all but every third.
+/// Says of each layer whether it has a window: by layer_types, or all but every third.
 std::vector<bool> read_sliding(Config& config, size_t layers) {
   const nlohmann::json* types = config.value("layer_types");
   const uint32_t every = config.size("global_attn_every_n_layers", 1, kMaxLayers, 3);

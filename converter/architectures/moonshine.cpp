@@ -94,7 +94,8 @@ TransformerSpec moonshine_side(uint32_t vocab, uint32_t width) {
   return spec;
 }
 
-/// What the two kinds' config classes have for absent keys; `prefix` starts the keys of heads and layers.
+/// The defaults of the two kinds' config classes for absent keys; `prefix` starts the keys of heads and
+/// layers.
 struct MoonshineDefaults {
   std::string prefix;
   double turning;  // share of a head that RoPE turns
@@ -129,7 +130,7 @@ TransformerSpec read_moonshine_decoder(Config& config, const MoonshineDefaults& 
   return spec;
 }
 
-/// Whether rows i see rows j with 0 <= i - j < left or 0 < j - i < right, as a bias of each head.
+/// Returns a bias of each head by which rows i see rows j with 0 <= i - j < left or 0 < j - i < right.
 std::vector<float> window_bias(uint32_t heads, uint32_t rows, uint32_t left, uint32_t right) {
   charge_table({heads, 2, rows});
   const int64_t reach = rows;

@@ -16,7 +16,7 @@ struct Landmarks {
   bool all() const { return count == tokens; }
 };
 
-/// Of each head's values by its own taps.
+/// Adds a convolution of each head's values by the head's own taps.
 void add_convolution(TransformerBuilder& builder, const LayerSpec& layer, uint32_t taps, View v, View heads) {
   const AttentionSpec& attention = layer.attention;
   const std::vector<float> of_heads =

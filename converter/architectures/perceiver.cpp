@@ -45,7 +45,7 @@ void keep(TransformerBuilder& builder, const PerceiverBlock& block, View rows) {
   builder.add(KvStoreNode{block.state, k, v});
 }
 
-/// The same of `rows` of another kind than the queries.
+/// Stores keys and values, as keep() does, of `rows` of another kind than the queries.
 void keep_others(TransformerBuilder& builder, const PerceiverBlock& block, View rows) {
   const View normed = builder.new_value(rows.width, Unit::token);
   builder.norm(block.label + "keys_norm", block.source + "attention.self.layernorm2", rows, normed);

@@ -66,7 +66,7 @@ PictureFormat read_qwen_format(Config& config, uint32_t head_dim) {
   }
   format.rope_base = static_cast<float>(theta);
   if (!(theta > 0)) config.refuse("rope_theta is not above 0");
-  // Of a size that is given to none: the file's own test runs on few rows.
+  // The size of pictures where none is given: the file's own test runs on few rows.
   format.height = format.width = 2 * format.patch * format.merge;
   return format;
 }

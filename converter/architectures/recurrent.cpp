@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Language models of recurrent cells: an embedding, layers of torch.nn's RNN, LSTM or GRU, a linear with a
-// bias. What they keep of a text does not grow with it.
+// bias. The states that they keep of a text do not grow with the text.
 #include <fmt/format.h>
 
 #include "converter/architectures/shared/state_space.h"

@@ -12,7 +12,7 @@
 namespace mote::convert {
 namespace {
 
-/// What read_bert_like reads, with RoPE of the config or of the class's theta.
+/// Reads a config as read_bert_like does, with RoPE of the config or of the class's theta.
 TransformerSpec read_rotary(const Source& source, Config& config, const std::string& base,
                             const BertDefaults& defaults, double theta) {
   TransformerSpec spec = read_bert_like(source, config, base, defaults);
@@ -26,7 +26,7 @@ TransformerSpec read_rotary(const Source& source, Config& config, const std::str
   return spec;
 }
 
-/// Of a layer's linears and norms below one prefix; `up` null: the layer builds that part itself.
+/// Names of a layer's linears and norms below one prefix; `up` null: the layer builds that part itself.
 struct FusedNames {
   const char *qkv, *o, *attention_norm, *up, *down, *ffn_norm;
 };

@@ -19,7 +19,7 @@ constexpr uint32_t kJoined = 4;        // patches, two in each direction
 constexpr float kOtherPart = -100.0f;  // of scores between parts that only the shift made neighbours
 constexpr double kSwinEps = 1e-5;
 
-/// What a stage's blocks share.
+/// The sizes and names that a stage's blocks share.
 struct SwinStage {
   uint32_t width, heads, ffn_width;
   uint32_t rows, columns;  // of patches
@@ -32,7 +32,7 @@ struct SwinStage {
 
   uint32_t patches() const { return rows * columns; }
   uint32_t area() const { return window * window; }
-  /// Of every other block.
+  /// Returns the shift of every other block.
   uint32_t shift() const { return std::min(rows, columns) <= window ? 0 : window / 2; }
 };
 
@@ -58,7 +58,8 @@ std::vector<uint32_t> window_order(const SwinStage& stage, uint32_t shift) {
   return order;
 }
 
-/// Of a side: before the last window, in what of it the shift left in place, in what it brought there.
+/// Returns the part of a side that a place is in: before the last window, in the part of the last window that
+/// the shift left in place, or in the part that the shift brought there.
 uint32_t swin_part(uint32_t place, uint32_t side, uint32_t window, uint32_t shift) {
   return (place >= side - window ? 1 : 0) + (place >= side - shift ? 1 : 0);
 }

@@ -130,8 +130,8 @@ TransformerSpec read_text_tower(const Source& source, Config& config, const Towe
   return spec;
 }
 
-/// Of CLIP, values of an older key ("text_config_dict") replace the whole object: what they leave out has the
-/// class's default. SigLIP's class does not read that key.
+/// In CLIP, values of an older key ("text_config_dict") replace the whole object: keys that the values leave
+/// out have the class's default. SigLIP's class does not read that key.
 Config tower_config(Config& config, const std::string& key, bool siglip) {
   const std::string older_key = key + "_dict";
   const nlohmann::json* older = config.value(older_key);

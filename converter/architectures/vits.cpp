@@ -149,7 +149,8 @@ LayerSpec read_layer(Config& config, uint32_t width, uint32_t reach) {
   return layer;
 }
 
-/// What the other programs take of a letter: its hidden state, means, logarithms of variances.
+/// Builds the rows that the other programs take of a letter: its hidden state, means, logarithms of
+/// variances.
 View project_letters(TransformerBuilder& builder, View x, uint32_t latents) {
   const View all = builder.new_value(x.width + 2 * latents, Unit::token);
   builder.add(ScaleRowsNode{x, columns(all, 0, x.width)});

@@ -29,7 +29,7 @@ struct VitsSizes {
   uint32_t reach() const;
 };
 
-/// Of a row [features, 2 floats of noise] the logarithm of the frames.
+/// Builds the logarithm of the frames of a row [features, 2 floats of noise].
 View build_vits_durations(TransformerBuilder& builder, const VitsSizes& sizes);
 /// Latents of the spectrum from latents of the letters.
 View build_vits_flow(TransformerBuilder& builder, const VitsSizes& sizes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What wav2vec 2.0 (Baevski et al. 2020) and the models built on it share.
+// The parts that wav2vec 2.0 (Baevski et al. 2020) and the models built on it share.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ void read_unused_wav2vec2_keys(Config& config);
 std::vector<uint32_t> read_conv_sizes(Config& config, const std::string& key,
                                       const std::vector<uint32_t>& fallback);
 
-/// Whether the source has the model below a head.
+/// Returns the start of the names of the model where the source has it below a head, else nothing.
 std::string wav2vec2_base(const Source& source);
 
 /// Sizes, the stem of convolutions, the positional convolution unless `positions` is false, and the head.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kWavlmRows = 1u << 16;  // of samples: 20 seconds; a query's biases reach as far
 
-/// What the layers share.
+/// The biases that the layers share.
 struct WavlmBias {
   std::string table;  // the embedding of the first layer's buckets
   uint32_t buckets, furthest, reach;
@@ -31,7 +31,7 @@ uint32_t wavlm_bucket(int64_t distance, const WavlmBias& bias) {
   return side + std::min(half - 1, exact + static_cast<uint32_t>(scaled));
 }
 
-/// Of each head the biases of distances 1 - reach to reach - 1.
+/// Returns for each head the biases of distances 1 - reach to reach - 1.
 std::vector<std::vector<float>> wavlm_biases(TensorSet& tensors, const WavlmBias& bias, uint32_t heads) {
   const std::vector<float> table = tensors.table(bias.table, bias.buckets, heads);
   std::vector<std::vector<float>> biases(heads);

@@ -56,7 +56,7 @@ std::vector<float> with_type_rows(const XlnetLayer& own, const std::vector<float
   return result;
 }
 
-/// Of each head the sum over its rows times its coefficients: [heads, columns] of [heads * head_dim,
+/// Returns for each head the sum over its rows times its coefficients: [heads, columns] of [heads * head_dim,
 /// columns].
 std::vector<float> sum_heads(const XlnetLayer& own, const std::vector<float>& coefficients,
                              const std::vector<float>& rows) {
@@ -92,7 +92,7 @@ std::vector<float> sinusoids(const XlnetLayer& own) {
   return rows;
 }
 
-/// Of a layer's biases the difference of one from that of contents, which the queries have in them.
+/// Returns the difference of one of a layer's biases from that of contents, which the queries have in them.
 std::vector<float> beside_contents(TensorSet& tensors, const XlnetLayer& own, const std::string& attention,
                                    const char* name) {
   std::vector<float> bias = tensors.table(attention + name, own.heads, own.head_dim);
@@ -145,7 +145,7 @@ void build_xlnet_attention(const XlnetLayer& own, const std::shared_ptr<std::opt
     const DType dtype = builder.policy().dtype(Role::matrix, *part.tensor);
     return Projection{label, {std::move(part)}, dtype, std::move(bias)};
   };
-  // What keys of the query's own type get more than others, as rows of q.
+  // The products that keys of the query's own type get more than others, as rows of q.
   std::vector<float> types = tensors.table(attention + "seg_embed", 2, narrow);
   for (size_t i = 0; i < narrow; ++i) types[i] -= types[narrow + i];
   types.resize(narrow);
@@ -247,7 +247,8 @@ TransformerSpec read_xlnet(const Source& source, Config& config) {
   if (config.text("attn_type", "bi") != "bi") config.refuse("attn_type is not bi");
   require_flag(config, "bi_data", false);
   if (config.number("clamp_len", -1) > 0) config.refuse("clamp_len is more than 0");
-  // Of which segments are kept, which the caller says; of training, and of heads that a bare model has not.
+  // Keys of the segments that are kept, which the caller says; of training, and of heads that a bare model
+  // has not.
   for (const char* unused :
        {"reuse_len", "use_mems_eval", "use_mems_train", "same_length", "untie_r", "summary_type",
         "summary_activation", "summary_use_proj", "summary_last_dropout", "start_n_top", "end_n_top"})

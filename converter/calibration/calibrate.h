@@ -21,9 +21,9 @@ class Calibration {
   Calibration(Graph& graph, const TokenizerTables* tokenizer, const std::string& text,
               const std::filesystem::path& target, const TextRun::Progress& progress);
 
-  /// Of a weight by its index; null where it is not rounded to 6 bits or fewer, or no linear reads it token
-  /// by token. Runs the model for as many of the weights from this one on as 1 GiB has room for. For one
-  /// index after another. Throws Error.
+  /// Returns the feedback of the weight with this index; null where the weight is not rounded to 6 bits or
+  /// fewer, or no linear reads it token by token. Runs the model for as many of the weights from this one on
+  /// as 1 GiB has room for. Is called for one index after another. Throws Error.
   std::unique_ptr<const Feedback> take(size_t weight);
 
   /// For the report.

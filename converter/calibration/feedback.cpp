@@ -102,7 +102,7 @@ struct GridLine {
   float scale, minimum;
 };
 
-/// Of column `k` of a piece whose columns share a grid.
+/// Returns the line of column `k` of a piece whose columns share a grid.
 GridLine line_of(DType dtype, const QuantRow& piece, size_t k) {
   const float scale = f32_from_f16(piece.scale[0]);
   const auto steps = [k](const std::vector<int8_t>& of, size_t columns) {

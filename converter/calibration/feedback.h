@@ -31,7 +31,7 @@ class InputProducts {
   uint32_t columns() const { return columns_; }
   uint64_t rows() const { return rows_; }
   const std::vector<std::vector<float>>& spans() const { return spans_; }
-  /// What an object of so many columns takes.
+  /// Returns the bytes that an object of so many columns takes.
   static uint64_t bytes(uint32_t columns);
 
  private:
@@ -48,7 +48,7 @@ struct Feedback {
 /// A hundredth of the mean of H's diagonal is added to it, which also makes up for inputs too few or alike.
 Feedback make_feedback(const InputProducts& products);
 
-/// Whether the type's rounding can take feedback: those of at most 6 bits.
+/// Says whether the type's rounding can take feedback: types of at most 6 bits can.
 bool takes_feedback(DType dtype);
 
 /// Rows of one length, finite and within the type's largest, to `out`, [rows].

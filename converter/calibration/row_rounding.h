@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one scale for a row costs (q8c): the numbers of a row that are small beside its largest lose their
-// bits.
+// Computes the cost of one scale for a row (q8c): the numbers of a row that are small beside its largest lose
+// their bits.
 #pragma once
 
 #include <span>

@@ -23,7 +23,7 @@ constexpr double kEncodedShare = 0.5;  // share of the work; the rest is the run
 // inputs of a model: its outputs then have a cosine of .999 to those in f32 (docs/quantization.md).
 constexpr double kMostRowError = 0.015;
 
-/// Of each column the larger magnitude; a NaN stays.
+/// Gives each column of `largest` the larger magnitude; a NaN stays.
 void widen(std::vector<float>& largest, std::span<const float> row) {
   largest.resize(row.size());
   for (size_t k = 0; k < row.size(); ++k) {
@@ -51,7 +51,7 @@ std::vector<int32_t> readers_of(const Graph& graph, const QuantizeNode& quantize
   return weights;
 }
 
-/// Whether a norm was the last to touch what node `index` reads.
+/// Says whether a norm was the last to touch the value that node `index` reads.
 bool reads_norm(const Graph& graph, size_t index) {
   const uint32_t value = std::get<QuantizeNode>(graph.nodes[index]).in.value;
   while (index-- > 0) {
@@ -62,7 +62,7 @@ bool reads_norm(const Graph& graph, size_t index) {
   return false;
 }
 
-/// Whether so many linears read the weight, and nothing else does.
+/// Says whether so many linears read the weight, and nothing else does.
 bool has_readers(const Graph& graph, int32_t weight, size_t readers) {
   size_t linears = 0;
   for (const Node& node : graph.nodes) {
@@ -74,7 +74,7 @@ bool has_readers(const Graph& graph, int32_t weight, size_t readers) {
   return linears == readers;
 }
 
-/// Whether the weights are this input's alone.
+/// Says whether the weights are this input's alone.
 bool owns(const Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
   return !weights.empty() && std::all_of(weights.begin(), weights.end(), [&](int32_t weight) {
     return has_readers(graph, weight, input.quantizations.size());
@@ -94,8 +94,8 @@ Inputs find_inputs(Graph& graph) {
   return inputs;
 }
 
-/// The graph with all weights in f32 and nothing quantized. What the first weight of an input reads is probed
-/// under that weight's name.
+/// The graph with all weights in f32 and nothing quantized. The values that the first weight of an input
+/// reads are probed under that weight's name.
 Graph in_f32(const Graph& graph, const Inputs& inputs) {
   Graph exact = graph;
   for (Weight& weight : exact.weights) weight.dtype = DType::f32;

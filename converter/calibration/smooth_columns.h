@@ -18,7 +18,7 @@
 
 namespace mote::convert {
 
-/// Whether q8c, the type of one scale for a row, is what the user named, or what `q8` takes where it
+/// The reason for q8c, the type of one scale for a row: the user named it, or `q8` takes it where it
 /// suffices.
 enum class RowScales { everywhere, where_they_suffice };
 

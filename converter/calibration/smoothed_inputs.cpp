@@ -89,14 +89,14 @@ class InputFinder {
     return !coarse && adds_maker(node, gate.up, gate.out, input);
   }
 
-  /// Whether only this node's operand needs the vector, if there is one, and as it is.
+  /// Says whether only this node's operand needs the vector, if there is one, and as it is.
   bool is_own_vector(int32_t vector, uint32_t width) const {
     if (vector < 0) return true;
     const auto index = static_cast<size_t>(vector);
     return uses_.weights[index] == 1 && graph_.weights[index].values.size() == width;
   }
 
-  /// Whether after `node` only quantizations read `out`, of which only matrices read.
+  /// Says whether after `node` only quantizations read `out`, of which only matrices read.
   bool adds_readers(uint32_t node, const View& out, SmoothedInput& input) const {
     if (graph_.values[out.value].unit != Unit::token || graph_.output.value == out.value) return false;
     for (const uint32_t other : uses_.nodes.at(out.value)) {
@@ -130,8 +130,8 @@ class InputFinder {
     return uses_.weights[index] == 1 && !has_exact_part(graph_.weights[index]);
   }
 
-  /// Whether a linear alone makes `made`, which no other node touches before `node`, nor one after it apart
-  /// from `out`.
+  /// Says whether a linear alone makes `made`: no other node touches `made` before `node`, nor after `node`
+  /// apart from `out`.
   bool adds_maker(uint32_t node, const View& made, const View& out, SmoothedInput& input) const {
     const LinearNode* maker = nullptr;
     for (const uint32_t other : uses_.nodes.at(made.value)) {

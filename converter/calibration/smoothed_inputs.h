@@ -24,8 +24,8 @@ struct SmoothedInput {
   std::set<size_t> readers;          // the matrices
   uint32_t columns = 0;
 
-  // What is divided for column k: row first + k of the matrix, element first + k of the vectors. Weights, -1
-  // for none.
+  // The places that are divided for column k: row first + k of the matrix, element first + k of the vectors.
+  // Weights, -1 for none.
   int32_t matrix = -1;
   std::vector<int32_t> vectors;
   uint32_t first = 0;

@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kTextWindow = 512;
 constexpr uint32_t kTokensAtOnce = 256;
 
-/// The graph with its coarser matrices in 8 bits. What node n quantizes is the probe "n".
+/// The graph with its coarser matrices in 8 bits. The values that node n quantizes are the probe "n".
 Graph in_8_bits(const Graph& graph) {
   Graph run = graph;
   for (Weight& weight : run.weights) {

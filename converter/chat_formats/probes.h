@@ -25,7 +25,7 @@ class ProbedTemplate {
 
   /// The template's text, or nothing where it refuses the conversation. Throws jinja::Unsupported.
   std::optional<std::string> render(const std::vector<ChatMessage>& messages, bool answer) const;
-  /// Whether the text depends on the day.
+  /// Says whether the text depends on the day.
   bool writes_date() const;
   bool takes_system() const { return takes_system_; }
   /// Compares a format with the template over all probes.

@@ -37,9 +37,9 @@ bool runs_template(const std::string& chat_template, const TemplateSetting& sett
 std::optional<std::string> difference_to(const ChatFormat& format, const std::string& chat_template,
                                          const TemplateSetting& setting);
 
-/// What stands before a question that begins with a picture, whose token is `token`; around this the template
-/// or, where `completed`, the processor puts `before` and `after`. Nothing where the template has it
-/// otherwise.
+/// The marks of a question that begins with a picture, whose token is `token`. The template or, where
+/// `completed`, the processor puts `before` and `after` around the token. before_pictures() returns the text
+/// before such a question; nothing where the template has it otherwise.
 struct PictureMarks {
   std::string token, before, after;
   bool completed;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What follows the layers: a decoder's logits, or what an encoder's head makes of the last hidden states.
+// Builds the part behind the layers: a decoder's logits, or the outputs that an encoder's head makes of the
+// last hidden states.
 #include <fmt/format.h>
 
 #include "converter/layers/transformer_builder.h"

@@ -9,7 +9,7 @@
 namespace mote::convert {
 namespace {
 
-/// Of a projection whose rows are pairs of `head_dim` rows: takes the second ones, and leaves the first.
+/// Takes the second rows of a projection whose rows are pairs of `head_dim` rows, and leaves the first.
 Projection take_second_halves(uint32_t head_dim, Projection& both) {
   const WeightPart whole = both.parts[0];
   if (whole.transposed) fail("tensor {} is transposed and has the rows of heads side by side", whole.name);

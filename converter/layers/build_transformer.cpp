@@ -14,7 +14,7 @@ namespace {
 constexpr const char kEmbedding[] = "embedding";
 constexpr float kDroppedInTraining = 0.15f * 0.8f;  // of the tokens, where there is a dropped_id
 
-/// Whether the two hold the same numbers.
+/// Says whether the two weights hold the same numbers.
 bool is_same(const Weight& a, const Weight& b) {
   const auto is_same_part = [](const WeightPart& one, const WeightPart& other) {
     return one.tensor == other.tensor && one.first_row == other.first_row && one.rows == other.rows &&

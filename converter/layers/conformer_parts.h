@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What blocks of Conformers (Gulati et al. 2020) are put together from.
+// The parts that blocks of Conformers (Gulati et al. 2020) are put together from.
 #pragma once
 
 #include <string>

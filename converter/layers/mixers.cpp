@@ -31,7 +31,7 @@ std::vector<float> decays(std::vector<float> logarithms) {
   return logarithms;
 }
 
-/// Of a scan of so many heads; a GGUF has the decays themselves.
+/// Returns the decays of a scan of so many heads; a GGUF has the decays themselves.
 std::vector<float> decays_of(TransformerBuilder& builder, const std::string& base, uint32_t heads) {
   if (builder.tensors().has(base + "A")) return builder.tensors().vector(base + "A", heads);
   return decays(builder.tensors().vector(base + "A_log", heads));

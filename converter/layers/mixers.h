@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What mixes the tokens of a layer in place of attention: convolutions and recurrences, from the blocks of
-// transformer_builder.h. They carry states of a fixed size from call to call (kernels/recurrent_ops.h). All
-// throw Error, naming the tensor.
+// Blocks that mix the tokens of a layer in place of attention: convolutions and recurrences, from the blocks
+// of transformer_builder.h. They carry states of a fixed size from call to call (kernels/recurrent_ops.h).
+// All throw Error, naming the tensor.
 #pragma once
 
 #include <array>

@@ -109,7 +109,7 @@ class MixtureBuilder {
     return values;
   }
 
-  /// Of all experts, each padded to rows_of_one; -1 for none.
+  /// Adds the biases of all experts, each padded to rows_of_one; returns -1 for none.
   int32_t bias(const std::string& label, uint32_t rows, uint32_t rows_of_one) {
     if (spec_.layout != MixtureSpec::Layout::pairs && !spec_.biases) return -1;
     const std::vector<float> stored = stored_biases(label, rows);

@@ -15,7 +15,8 @@ namespace mote::convert {
 View time_conv(TransformerBuilder& builder, const std::string& label, const TimeConv& conv, View in,
                Activation activation, Role role = Role::matrix);
 
-/// The same of samples, of which a row of the input has `stride`: needs no rows beyond a window's.
+/// Builds the convolution of samples, of which a row of the input has `stride`: needs no rows beyond a
+/// window's.
 View waveform_conv(TransformerBuilder& builder, const std::string& label, const TimeConv& conv,
                    Activation activation);
 

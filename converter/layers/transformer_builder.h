@@ -39,7 +39,7 @@ std::optional<InputRounding> rounding_of(std::span<const WeightPart> parts);
 
 /// `pattern` with the number of the layer's weights in place of "{}".
 std::string of_layer(const std::string& pattern, const LayerSpec& layer);
-/// What starts the names of the layer's weights in the file.
+/// Returns the start of the names of the layer's weights in the file.
 std::string prefix_of(const LayerSpec& layer);
 
 /// A value for weights of several types: quantized at most once in each way.
@@ -86,7 +86,7 @@ class TransformerBuilder {
 
   /// The heads' outputs side by side, before the projection o.
   View attended(const LayerSpec& layer, BlockInput& in);
-  /// The same of queries, keys and values that are there: RoPE, the cache, attention.
+  /// Builds the heads' outputs of queries, keys and values that are there: RoPE, the cache, attention.
   /// `row_bias`: of a query's own (AttentionNode).
   View attend_heads(const LayerSpec& layer, View q, View k, View v,
                     std::optional<View> row_bias = std::nullopt);
@@ -105,10 +105,10 @@ class TransformerBuilder {
                   Projection last);
   /// norm(projection(activation(gate(from)) * the layer's part of PerLayerSpec)), as LayerNames has them.
   View per_layer_branch(const LayerSpec& layer, View from);
-  /// The same of a branch whose last operation has been built: x = sum(x + multiplier * after(branch)).
+  /// Ends a branch whose last operation has been built: x = sum(x + multiplier * after(branch)).
   void add_output(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View branch);
 
-  /// Of TransformerSpec::ropes.
+  /// Return the kind and the table of a rope of TransformerSpec::ropes.
   RopeKind rope_kind(uint32_t rope) const { return spec_.ropes[rope].kind; }
   View rope_table(uint32_t rope) const { return rope_tables_[rope]; }
   TensorSet& tensors() { return tensors_; }
@@ -133,7 +133,7 @@ class TransformerBuilder {
   /// Units of groups, and of parts, of another's rows.
   Unit add_groups(Unit of, uint32_t ratio, uint32_t needs) { return graph_.add_groups(of, ratio, needs); }
   Unit add_parts(Unit of, uint32_t parts) { return graph_.add_parts(of, parts); }
-  /// Of a model of pictures.
+  /// Returns the format of a model of pictures.
   const PictureFormat& picture() const { return spec_.picture.format; }
   /// Rows of positions [before + patches + after, width], those of patches resized from the stored grid where
   /// pictures have another (PictureSpec::table). `stored` lacks rows before and after where these have none.
@@ -146,7 +146,8 @@ class TransformerBuilder {
   Unit groups_of_rows(uint32_t ratio) { return graph_.add_groups(rows_, ratio); }
   /// For PictureSpec::finish: what the rows of outputs are taken of.
   void put_out(View out) { x_ = out; }
-  /// What the layers begin with where there is no stem: embeddings of ids, with positions and types.
+  /// Builds the rows that the layers begin with where there is no stem: embeddings of ids, with positions and
+  /// types.
   void embed_ids();
 
   // ---- Weights. Two of one name are the same one: layers may share theirs. ----
@@ -161,7 +162,7 @@ class TransformerBuilder {
 
   // ---- Operations ----
 
-  /// Of Unit::token: of the unit that the layers' rows have (TransformerSpec::stem).
+  /// Adds a value; Unit::token stands for the unit that the layers' rows have (TransformerSpec::stem).
   View new_value(uint32_t width, DType dtype, Unit unit);
   View new_value(uint32_t width, Unit unit) { return new_value(width, DType::f32, unit); }
   void add(Node node) { graph_.nodes.push_back(std::move(node)); }
@@ -205,7 +206,7 @@ class TransformerBuilder {
   void embed_and_layers();
   /// One of TransformerSpec::programs, behind those that there are.
   void add_program(const ProgramSpec& program);
-  /// Of a source: what the decoder's layers attend to.
+  /// Builds the rows of a source that the decoder's layers attend to.
   View attended_source();
   /// Keys and values of `in` for a decoder's layer to attend to; the state that keeps them.
   uint32_t keep_source(const LayerSpec& cross, BlockInput& in);
@@ -219,11 +220,11 @@ class TransformerBuilder {
   void embed_picture();
   WeightPart patch_projection();
   void add_picture_rows(const std::vector<float>& bias);
-  /// What rows of the caller's floats put in place of embeddings (TransformerSpec::sight).
+  /// Puts rows of the caller's floats in place of embeddings (TransformerSpec::sight).
   void embed_sight();
   /// Adds a picture's further vectors behind layer `index`.
   void add_deep_rows(size_t index);
-  /// Of each frequency what a row's position differs by in its direction.
+  /// Builds for each frequency the difference of a row's position in the frequency's direction.
   std::optional<View> rope_shifts(uint32_t frequencies);
   void add_to_embedding();
   void project_embedding();
@@ -235,7 +236,7 @@ class TransformerBuilder {
   Projection fused_qkv(const LayerSpec& layer, uint32_t in_width);
   View qkv(const LayerSpec& layer, BlockInput& in);
   void turn(uint32_t rope, uint32_t heads, View x);
-  /// What follows the branches.
+  /// Builds the part of a layer behind its branches.
   void finish(const LayerSpec& layer);
   void embed_per_layer(View embedded);
   /// Its coefficients' names start with `source`.
@@ -252,7 +253,7 @@ class TransformerBuilder {
   void decoder_head();
   void encoder_head();
   void labels_of_two();
-  /// What is made of the rows of a picture (build_picture.cpp).
+  /// Builds the outputs that are made of the rows of a picture (build_picture.cpp).
   void picture_head();
   /// SigLIP's pooling: attention of one learned query, a feed-forward.
   /// Three linears of selected rows with relu between them, the last activated.

@@ -191,7 +191,7 @@ std::vector<bool> folded_dims(const OnnxStep& step, size_t rank) {
   return folded;
 }
 
-/// Known numbers folded over axes. What is folded of no elements is `start`.
+/// Folds known numbers over axes. The fold of no elements is `start`.
 bool fold(const OnnxStep& step, Binary op, double start, std::vector<Traced>& outputs) {
   const Traced& source = step.input(0);
   if (!source->is_numbers()) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The config of a BERT that lies in an ONNX file by itself: sizes are those of its weights, heads those of
-// its scores, epsilon and activation those of its operators. What is derived is proved like any config.
+// its scores, epsilon and activation those of its operators. The derived config is proved like any config.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -55,7 +55,7 @@ class OnnxConfig {
         model_.where, what);
   }
 
-  /// What stands before BERT's names.
+  /// Returns the text before BERT's names.
   const std::string& base() {
     base_ = model_.weights.count("bert.embeddings.word_embeddings.weight") != 0 ? "bert." : "";
     return base_;

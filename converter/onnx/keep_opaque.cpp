@@ -60,7 +60,8 @@ Dims time_conv_dims(const OnnxStep& step) {
   return {in[0], kernel[0], (padded - kernel[2]) / static_cast<uint64_t>(strides[0]) + 1};
 }
 
-/// Of patches that lie side by side: the kernel's shape is the stride, there is no padding.
+/// Returns the dimensions of a convolution of patches that lie side by side: the kernel's shape is the
+/// stride, there is no padding.
 Dims conv_dims(const OnnxStep& step) {
   const Dims &in = step.input(0)->dims, &kernel = step.input(1)->dims;
   if (in.size() == 3) return time_conv_dims(step);
@@ -90,7 +91,7 @@ Dims mean_dims(const OnnxStep& step) {
   return dims;
 }
 
-/// Of a sum or a length over one axis.
+/// Returns the dimensions of a sum or a length over one axis.
 Dims folded(const OnnxStep& step) {
   const Traced& source = step.input(0);
   const std::vector<int64_t> axes = step.integers(1, "axes");

@@ -8,7 +8,7 @@
 namespace mote::convert {
 namespace {
 
-/// Whether a name is one that the model's authors gave, none that an exporter made up.
+/// Says whether a name is one that the model's authors gave, none that an exporter made up.
 bool is_own_name(const std::string& name) {
   return name.find('.') != std::string::npos && name.find_first_of("/:") == std::string::npos &&
          !name.ends_with("_scale") && !name.ends_with("_zero_point");
@@ -18,7 +18,7 @@ bool is_real(OnnxType type) {
   return type == OnnxType::f32 || type == OnnxType::f16 || type == OnnxType::bf16;
 }
 
-/// What onnxruntime's quantizer calls a weight.
+/// Returns the name of a weight without the end that onnxruntime's quantizer gives it.
 std::string unquantized(const std::string& name) {
   constexpr std::string_view kEnd = "_quantized";
   return name.ends_with(kEnd) ? name.substr(0, name.size() - kEnd.size()) : name;

@@ -74,7 +74,7 @@ struct OnnxGraph {
   std::deque<std::vector<std::byte>> decoded;  // tensors that the file does not hold as plain bytes
 };
 
-/// Whether the bytes start as a ModelProto does.
+/// Says whether the bytes start as a ModelProto does.
 bool is_onnx(std::span<const std::byte> file);
 
 /// The graph, whose tensors point into the bytes. Every length, shape and number of bytes is checked, but

@@ -45,7 +45,7 @@ void unwrap_onnx_weights(OnnxModel& model);
 /// The config of a BERT without a head, from its graph alone. Throws Error, naming what the graph does not
 /// say.
 nlohmann::json derive_onnx_config(const OnnxModel& model);
-/// The same of a file, whose weights are not read, or of its bytes. Of a pair: throws Error.
+/// Derive the config of a file, whose weights are not read, or of its bytes. They throw Error for a pair.
 nlohmann::json derive_onnx_config(const std::filesystem::path& path);
 nlohmann::json derive_onnx_config(std::span<const std::byte> file, const std::filesystem::path& path);
 
@@ -69,7 +69,7 @@ std::optional<OnnxPair> find_onnx_pair(const std::filesystem::path& path);
 /// known, and proves that the graph computes what the architecture makes of them. Throws Error, naming the
 /// operator and the node that differ.
 void read_onnx(Source& source, const std::filesystem::path& path);
-/// The same of the bytes of files, which the caller keeps.
+/// Read the bytes of files, which the caller keeps.
 void read_onnx(Source& source, std::span<const std::byte> file, const std::filesystem::path& path);
 void read_onnx_pair(Source& source, std::span<const std::byte> encoder, std::span<const std::byte> decoder);
 

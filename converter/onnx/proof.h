@@ -41,7 +41,7 @@ inline constexpr int kMostAddends = 4;
 /// Proves that the graph computes what the spec says, with the weights that the spec's names stand for; gives
 /// names to weights that had none. Throws Error, naming the operator and the node that differ.
 void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& model, const TransformerSpec& spec);
-/// The same of a decoder whose source is in a graph of its own.
+/// Proves a decoder whose source is in a graph of its own.
 void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& encoder,
                 const std::shared_ptr<OnnxModel>& decoder, const TransformerSpec& spec);
 
@@ -53,7 +53,7 @@ class OnnxProof {
 
   /// Throws Error at the first node that differs.
   void run();
-  /// Whether activations are rounded to integers in the graph, which mote does in its own way.
+  /// Says whether activations are rounded to integers in the graph, which mote does in its own way.
   bool rounds() const { return trace_.rounds; }
   /// How the graph makes a vector of a text's rows; none where it leaves the rows.
   const std::optional<SentencePooling>& pooling() const { return pooling_; }
@@ -79,7 +79,7 @@ class OnnxProof {
   const TracedAtom& need(const Traced& tensor, const char* op, const std::string& what);
   bool is_vector(const Traced& tensor) const;
   bool is_same(const Traced& a, const Traced& b);
-  /// Whether a number of the graph is the config's; of a graph in half precision, rounded to it.
+  /// Says whether a number of the graph is the config's; in a graph of half precision, rounded to it.
   bool is_near(float value, float expected) const;
   double tolerance() const { return model_->half ? 1e-3 : 2e-6; }
   std::vector<float> numbers(const Traced& tensor) const;
@@ -112,7 +112,8 @@ class OnnxProof {
     std::vector<float> added;
     float factor = 1.0f;
   };
-  /// What the queries are made of. Keys and values are of the same rows, or, where it crosses, the source's.
+  /// Returns the rows that the queries are made of. Keys and values are of the same rows, or, where it
+  /// crosses, the source's.
   Traced attention(const Traced& merged, const LayerSpec& layer, bool crosses);
   TracedAtom scored(const Traced& scores, const LayerSpec& layer, bool crosses, float& factor);
   const TracedAtom& one_atom(const std::vector<TracedElement>& elements, int32_t& index);

@@ -9,7 +9,7 @@
 namespace mote::convert {
 namespace {
 
-/// What is added to a score so that nothing is left of it after the softmax.
+/// The number that is added to a score so that nothing is left of the score after the softmax.
 constexpr float kMaskedScore = -9000.0f;
 constexpr uint64_t kMaxScores = 1u << 26;
 

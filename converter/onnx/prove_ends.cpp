@@ -129,7 +129,7 @@ void OnnxProof::pooler(const Traced& hidden) {
   refuse("no output shows what {} computes", spec.name);
 }
 
-/// What is summed, in any order.
+/// Returns the tensors that are summed, in any order.
 std::vector<Traced> OnnxProof::addends(const Traced& tensor, size_t depth) {
   const TracedAtom* added = node(tensor, "Add");
   if (added == nullptr || depth == 0) return {tensor};

@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kMaxSourceRows = 1u << 14;
 constexpr uint64_t kDistances = 8;  // times as many rows where scores have biases by distance
 
-/// What the proof knows nothing of, or "".
+/// Returns the part of a layer that the proof knows nothing of, or "".
 std::string unproved_layer(const LayerSpec& layer) {
   const AttentionSpec& attention = layer.attention;
   const LayerNames& names = layer.names;
@@ -163,7 +163,7 @@ OnnxSample sample_of(const OnnxModel& model, const TransformerSpec& spec, OnnxSa
   return sample;
 }
 
-/// What is not proved of a spec is an error.
+/// Throws Error for the parts of a spec that are not proved.
 void require_provable(const std::string& where, const TransformerSpec& spec, bool apart) {
   const std::string what = unproved(spec, apart);
   if (!what.empty())
@@ -174,7 +174,7 @@ void require_provable(const std::string& where, const TransformerSpec& spec, boo
         where, what);
 }
 
-/// What the proof of a graph found besides.
+/// The facts that the proof of a graph found besides.
 struct OnnxFound {
   bool rounds = false;  // activations
   std::optional<SentencePooling> pooling = std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a graph does behind the last hidden states where it makes a text's vector itself: a pooling, and
-// perhaps a division by the length.
+// Proves the part of a graph behind the last hidden states where the graph makes a text's vector itself: a
+// pooling, and perhaps a division by the length.
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What makes rows of sound: convolutions over time and positions.
+// Proves the part that makes rows of sound: convolutions over time and positions.
 #include <fmt/ranges.h>
 
 #include "converter/onnx/proof.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What T5 has and BERT has not: norms by the mean of squares, a gate in the feed-forward, biases of the
-// scores by distance.
+// Proves the parts that T5 has and BERT has not: norms by the mean of squares, a gate in the feed-forward,
+// biases of the scores by distance.
 #include <algorithm>
 #include <cmath>
 
@@ -58,7 +58,7 @@ Traced OnnxProof::rms_norm(const Traced& tensor, const std::string& name) {
   return x;
 }
 
-/// What activation(gate(x)) * up(x) reads.
+/// Returns the tensor x that activation(gate(x)) * up(x) reads.
 Traced OnnxProof::gated(const Traced& tensor, const LayerSpec& layer) {
   const std::string gate = of_layer(layer.names.gate, layer), up = of_layer(layer.names.up, layer);
   const TracedAtom& both = need(tensor, "Mul", "the product of " + gate + " and " + up);
@@ -99,12 +99,12 @@ std::optional<float> OnnxProof::value_of(TracedElement element, int depth) const
   return sum;
 }
 
-/// Whether the tensor's elements have values, as those of masks and of tables of biases have.
+/// Says whether the tensor's elements have values, as those of masks and of tables of biases have.
 bool OnnxProof::has_values(const Traced& tensor) const {
   return tensor->size() != 0 && value_of(tensor->at(0), kMostAddends).has_value();
 }
 
-/// What the config adds to the score of a key that a query of a head sees.
+/// Returns the number that the config adds to the score of a key that a query of a head sees.
 float OnnxProof::expected_bias(const LayerSpec& layer, uint64_t head, uint64_t query, uint64_t key) const {
   if (layer.attention.bias == kNone) return 0.0f;
   const std::vector<float>& all = spec_.attention_biases[layer.attention.bias];

@@ -235,7 +235,7 @@ void add_weights(Source& source, const std::shared_ptr<OnnxModel>& model) {
     source.tensors[name] = onnx_source_tensor(model, weight, name);
 }
 
-/// Whether the names are those of the spec's first weights.
+/// Says whether the names are those of the spec's first weights.
 bool has_names(const OnnxModel& model, const TransformerSpec& spec) {
   const bool of_picture = spec.picture.format.height != 0;
   const std::string& first = of_picture ? spec.picture.projection : spec.names.embedding;

@@ -166,7 +166,7 @@ class OnnxFollower {
     for (size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i) {
       if (outputs[i]->dims.size() > 8) step.refuse("more than 8 dimensions");
       const auto known = trace_.values.find(node.outputs[i]);
-      // What a branch calls its output, the operator may call its own.
+      // The operator may give its output the name that a branch gave it.
       if (known != trace_.values.end() && !(chooses && known->second == outputs[i]))
         step.refuse("its output {} is there already", shown(node.outputs[i]));
       if (!node.outputs[i].empty()) trace_.values[node.outputs[i]] = outputs[i];

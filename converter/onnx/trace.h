@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A graph followed once, for inputs of small sizes. Where a value follows from shapes, ids and masks it is a
-// number, and operators compute with it. What depends on weights or on the rows of a model stays a reference:
-// element `index` of an *atom*, the output of an operator that computes, or a weight. Operators that only
-// move elements (Reshape, Transpose, Gather, Concat, Split, Where with a known condition) move references. So
-// whatever an exporter's way of writing heads, masks or positions, what is left says exactly which element
-// goes where.
+// number, and operators compute with it. A value that depends on weights or on the rows of a model stays a
+// reference: element `index` of an *atom*, the output of an operator that computes, or a weight. Operators
+// that only move elements (Reshape, Transpose, Gather, Concat, Split, Where with a known condition) move
+// references. So whatever an exporter's way of writing heads, masks or positions, what is left says exactly
+// which element goes where.
 #pragma once
 
 #include <bit>
@@ -107,7 +107,7 @@ struct OnnxStep {
   Traced opaque(std::vector<uint64_t> dims, uint32_t output = 0, TracedKind kind = TracedKind::real) const;
 };
 
-/// Of the operators that a file knows; false for another.
+/// Compute the operators that a file knows; false for another.
 bool move_elements(const OnnxStep& step, std::vector<Traced>& outputs);
 bool compute_elements(const OnnxStep& step, std::vector<Traced>& outputs);
 bool keep_opaque(const OnnxStep& step, std::vector<Traced>& outputs);

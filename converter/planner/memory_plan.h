@@ -37,7 +37,7 @@ struct Lifetime {
   uint32_t first, last;  // nodes
 };
 
-/// Of every value. The output lives to the end.
+/// Returns the lifetime of every value. The output lives to the end.
 std::vector<Lifetime> lifetimes(const ProgramGraph& graph);
 
 /// Throws Error if a region would exceed 2^30 bytes a row.

@@ -22,7 +22,7 @@ class ScaleSearch {
     for (const float value : group.values) largest_ = std::max(largest_, std::fabs(value));
     best_ = try_scale(group, largest_ / steps, least, most);
   }
-  /// The same for other steps; below 0 the signs of the grid are exchanged.
+  /// Tries the scale for other steps; below 0 the signs of the grid are exchanged.
   void try_steps(float steps) { consider(largest_ / steps); }
   /// The least-squares scale of the best choice of q so far.
   void fit() { consider(fitted_scale(group_, best_.q)); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the quantizers of groups of 32 share. Loops run over whole groups of constant length so that they
-// vectorise.
+// The functions that the quantizers of groups of 32 share. Loops run over whole groups of constant length so
+// that they vectorise.
 #pragma once
 
 #include <algorithm>
@@ -93,7 +93,7 @@ inline void resize_groups(size_t groups, QuantRow& row, bool minimum) {
   row.minimum.resize(minimum ? groups : 0);
 }
 
-/// What a least-squares fit of value = scale * q + minimum takes.
+/// The sums that a least-squares fit of value = scale * q + minimum takes.
 struct LineSums {
   float n, q, qq, v, qv;  // sums of weight, weight * q and so on
 

@@ -49,7 +49,7 @@ class TypePolicy {
 
   DType dtype(Role role, const SourceTensor& tensor) const;
 
-  /// Whether matrices have the types that suit them, not one that the user names for all.
+  /// Says whether matrices have the types that suit them, not one that the user names for all.
   bool chooses() const { return chooses_; }
 
   /// For the report: "q4", or "as in the file".
@@ -57,7 +57,7 @@ class TypePolicy {
 
  private:
   std::string name_;
-  // Of matrices; of the embedding; of the head. None: by the file's type.
+  // The types of matrices; of the embedding; of the head. None: by the file's type.
   std::optional<DType> matrix_, table_, head_;
   std::optional<DType> narrow_;  // of matrices of fewer than 512 columns, if it is another
   bool keeps_packed_ = false, chooses_ = false;
@@ -66,7 +66,7 @@ class TypePolicy {
 /// By the file's type, as above.
 DType own_type(SourceType type);
 
-/// Whether a row of `tensor` becomes `dtype` with the file's own numbers.
+/// Says whether a row of `tensor` becomes `dtype` with the file's own numbers.
 bool is_exact(const SourceTensor& tensor, DType dtype);
 
 }  // namespace mote::convert

@@ -34,7 +34,7 @@ struct Ct2File {
   std::map<std::string, Ct2Variable> variables;  // aliases too, with their scales
 };
 
-/// Whether the bytes start with the header of a version that is read.
+/// Says whether the bytes start with the header of a version that is read.
 bool is_ctranslate2(std::span<const std::byte> file);
 
 /// Every length and offset checked. `where` names the file in messages. Throws Error.
@@ -78,7 +78,7 @@ class Ct2Variables {
 /// Rows [first, first + count) of a matrix, or elements of a vector.
 SourceTensor ct2_part(const SourceTensor& whole, uint64_t first, uint64_t count);
 
-/// The same rows between `before` and `behind` rows of zeros.
+/// Puts the rows between `before` and `behind` rows of zeros.
 SourceTensor ct2_padded(const SourceTensor& rows, uint64_t before, uint64_t behind);
 
 /// A tensor of these values.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all of CTranslate2's specifications share: attributes, tokens, embeddings and positions.
+// Translates the parts that all of CTranslate2's specifications share: attributes, tokens, embeddings and
+// positions.
 #include <array>
 #include <cmath>
 

@@ -50,7 +50,7 @@ class Ct2Translation {
     const auto found = std::find(tokens_.begin(), tokens_.end(), token);
     return found == tokens_.end() ? -1 : found - tokens_.begin();
   }
-  /// Of config.json, or of an attribute of older files; null is no token.
+  /// Returns a token of config.json, or of an attribute of older files; null is no token.
   std::optional<std::string> token(const char* key, const char* fallback);
   bool source_adds(const char* key, const char* old) {
     if (file_.version >= 6) return settings_file_.flag(settings_, key, false);

@@ -43,7 +43,7 @@ struct PaddedRows : RowReader {
   }
 };
 
-/// Of a variable that is of no integers.
+/// Returns the type of a variable that is of no integers.
 SourceType float_type(Ct2Type type) {
   if (type == Ct2Type::f16) return SourceType::f16;
   return type == Ct2Type::bf16 ? SourceType::bf16 : SourceType::f32;

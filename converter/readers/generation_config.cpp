@@ -160,7 +160,7 @@ json own_keys(const Source& source) {
              : json::object();
 }
 
-/// What config.json has of a search: the whole's, or where that has none its decoder's.
+/// Returns the keys of config.json for a search: the whole's, or where the whole has none its decoder's.
 json keys_of_older_files(const json& config) {
   json keys = config;
   const auto decoder = config.find("decoder");
@@ -171,7 +171,7 @@ json keys_of_older_files(const json& config) {
   return keys;
 }
 
-/// Sequences that are never completed, each after its length. What ends a text alone is none of them.
+/// Sequences that are never completed, each after its length. An id that alone ends a text is none of them.
 std::vector<int32_t> read_forbidden(const GenerationKeys& keys, const std::vector<int32_t>& stops) {
   std::vector<int32_t> list;
   const json* value = keys.find("bad_words_ids");

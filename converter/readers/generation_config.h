@@ -52,7 +52,8 @@ GenerationDefaults read_generation_defaults(const Source& source, uint32_t vocab
 /// nobody reads here: the user is told.
 std::vector<std::string> unread_generation_keys(const Source& source);
 
-/// What config.json's task_specific_params put before a text, by the task's name ("summarization").
+/// Returns the texts that config.json's task_specific_params put before a text, by the task's name
+/// ("summarization").
 std::vector<Prompt> read_task_prefixes(const Source& source);
 
 /// Those that are not keys of a generation alone, which Config does not know.

@@ -128,9 +128,9 @@ void block_q5_k(const std::byte* b, float* y) {
   block_of_scales(b, 48, y, [b](size_t i, size_t j) { return (byte_at(b, 16 + i) >> j & 1) << 4; });
 }
 
-// {uint8 low[128]; uint8 high[64]; int8 scales[16]; f16 d}, 16 elements a scale. Of each half of 128
-// elements, 64 bytes hold the low 4 bits (elements 0 to 63 in the low nibbles), 32 bytes the high 2 (laid out
-// as Q2_K's).
+// {uint8 low[128]; uint8 high[64]; int8 scales[16]; f16 d}, 16 elements a scale. 64 bytes of each half of 128
+// elements hold the low 4 bits (elements 0 to 63 in the low nibbles), 32 bytes the high 2 (laid out as
+// Q2_K's).
 void block_q6_k(const std::byte* b, float* y) {
   const float d = half_at(b + 208);
   for (size_t i = 0; i < 256; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What GGUF calls the config keys and tensors of each architecture that is read.
+// GGUF's names of the config keys and tensors of each architecture that is read.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct Family {
   bool has_rope;
   bool interleaved;                  // the rows of q and k are in the order of interleaved RoPE
   std::string_view model_type = {};  // where it is not the name
-  // Of a file whose expert_count is not 0; a family without model_type has none.
+  // The names of a file whose expert_count is not 0; a family without model_type has none.
   struct Experts {
     std::string_view model_type = {};
     std::span<const KeyRule> keys = {};
@@ -82,7 +82,7 @@ void read_gguf_rope(const FamilyInput& input);
 /// Adds the file's tensors under Hugging Face's names. Throws Error where one has none.
 void add_gguf_tensors(Source& source, const Family& family, const GgufFile& file, const std::string& where);
 
-/// Whether llama.cpp reads that key of an architecture: gguf_read_keys.cpp.
+/// Says whether llama.cpp reads that key of an architecture: gguf_read_keys.cpp.
 bool llama_cpp_reads(std::string_view architecture, std::string_view key);
 
 // ---- What families read of their own: gguf_own_keys.cpp, gguf_special_keys.cpp ----

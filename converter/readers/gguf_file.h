@@ -38,7 +38,7 @@ struct GgufFile {
 /// Every count, length, offset and size checked. `where` names the file in messages. Throws Error.
 GgufFile parse_gguf(std::span<const std::byte> file, const std::string& where);
 
-/// Of how many files this is one; 1 where it says nothing.
+/// Returns the number of files that this is one of; 1 where the file says nothing.
 uint64_t split_count(const GgufFile& file);
 
 }  // namespace mote::convert

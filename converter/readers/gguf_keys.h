@@ -123,7 +123,7 @@ class GgufKeys {
                                                            {"attention.sliding_window_pattern", 1},
                                                            {"nextn_predict_layers", 0},
                                                            {"rope.scaling.alpha", 0}};
-    // What llama.cpp reads and heeds in a few architectures alone, or what follows from other keys.
+    // Keys that llama.cpp heeds in a few architectures alone, or that follow from other keys.
     static const std::set<std::string> kIgnored = {"context_length",         "rope.scaling.finetuned",
                                                    "rope.dimension_count",   "feed_forward_length",
                                                    "attention.head_count",   "vocab_size",
@@ -154,7 +154,7 @@ class GgufKeys {
   }
 
  private:
-  /// Of a list with a number for each layer, all of them equal.
+  /// Returns the number of a list with a number for each layer, all of them equal.
   static std::optional<double> same_number(const GgufArray& list) {
     if (!is_integers(list) || list.count == 0) return std::nullopt;
     const auto first = load<int32_t>(list.bytes.data());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What GGUF calls the config keys and tensors of the families that share less with a llama.
+// GGUF's names of the config keys and tensors of the families that share less with a llama.
 #pragma once
 
 #include "converter/readers/gguf_families.h"

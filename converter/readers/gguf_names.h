@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What GGUF calls the config keys and tensors of llama and its kin, of LFM2, GPT-2 and BERT.
+// GGUF's names of the config keys and tensors of llama and its kin, of LFM2, GPT-2 and BERT.
 #pragma once
 
 #include "converter/readers/gguf_families.h"
 
 namespace mote::convert {
 
-// What most decoders have.
+// The keys that most decoders have.
 inline constexpr KeyRule kCommonKeys[] = {
     {"embedding_length", "hidden_size"},
     {"block_count", "num_hidden_layers"},
@@ -53,7 +53,7 @@ inline constexpr KeyRule kGraniteKeys[] = {
     {"residual_scale", "residual_multiplier", KeyKind::real},
     {"logit_scale", "logits_scaling", KeyKind::real}};
 
-// Of layers that scan, whose keys are in gguf.cpp.
+// The tensors of layers that scan, whose keys are in gguf.cpp.
 inline constexpr TensorRule kScanTensors[] = {{"blk.{}.ssm_in", "model.layers.{}.mamba.in_proj"},
                                               {"blk.{}.ssm_conv1d", "model.layers.{}.mamba.conv1d"},
                                               {"blk.{}.ssm_dt.bias", "model.layers.{}.mamba.dt_bias", true},

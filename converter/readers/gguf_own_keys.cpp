@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a family's metadata says in a way of its own: layers that differ, scales and switches that have no key
-// and that llama.cpp takes from the architecture.
+// Reads the facts that a family's metadata says in a way of its own: layers that differ, scales and switches
+// that have no key and that llama.cpp takes from the architecture.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What functions that read a family's own metadata share.
+// The helpers that functions which read a family's own metadata share.
 #pragma once
 
 #include <string_view>

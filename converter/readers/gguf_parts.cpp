@@ -23,7 +23,7 @@ int64_t integer(const GgufFile& file, const char* key, int64_t otherwise) {
   return value == nullptr ? otherwise : *value;
 }
 
-/// What comes before "-00002-of-00003.gguf".
+/// Returns the part of the name before "-00002-of-00003.gguf".
 std::string stem_of(const fs::path& path, uint64_t part, uint64_t count) {
   const std::string name = path.filename().string(),
                     end = fmt::format("-{:05}-of-{:05}.gguf", part + 1, count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the metadata of DeepSeek-V3, Gemma 3n, Gemma 4 and T5 says in a way of its own.
+// Reads the facts that the metadata of DeepSeek-V3, Gemma 3n, Gemma 4 and T5 says in a way of its own.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -135,7 +135,7 @@ double turned_share(const FamilyInput& input) {
   return static_cast<double>(end - divisors.begin()) / static_cast<double>(divisors.size());
 }
 
-/// Whether the file has the embedding again as its output matrix, as files of tied models may.
+/// Says whether the file has the embedding again as its output matrix, as files of tied models may.
 bool repeats_embedding(const FamilyInput& input) {
   const auto output = input.file.tensors.find("output.weight"),
              embedding = input.file.tensors.find("token_embd.weight");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What GGUF calls the config keys and tensors of DeepSeek-V3, Gemma 3n, Gemma 4 and T5, whose layers have
+// GGUF's names of the config keys and tensors of DeepSeek-V3, Gemma 3n, Gemma 4 and T5, whose layers have
 // parts of their own.
 #pragma once
 

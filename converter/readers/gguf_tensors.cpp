@@ -56,10 +56,11 @@ const TensorRule* find_rule(const Family& family, bool has_experts, const Tensor
 
 bool is_vector(const SourceTensor& tensor) { return tensor.shape.size() < 2; }
 
-/// Of a vector its elements.
+/// Returns the number of a matrix's rows, or of a vector's elements.
 uint64_t outputs_of(const SourceTensor& tensor) { return is_vector(tensor) ? tensor.cols() : tensor.rows(); }
 
-/// Whether outputs of it can be taken apart: elements of a vector that are no blocks of several.
+/// Says whether outputs of the tensor can be taken apart: rows, or elements of a vector that are no blocks of
+/// several.
 bool is_divisible(const SourceTensor& tensor) {
   return !is_vector(tensor) || block_layout(tensor.type).elements == 1;
 }
@@ -114,7 +115,7 @@ class GgufTensors {
   }
 
  private:
-  /// Of a layer behind the others, which predicts further tokens.
+  /// Says whether the name is of a layer behind the others, which predicts further tokens.
   bool predicts_further(const std::string& name) const {
     const auto more = file_.metadata.find(std::string(family_.name) + ".nextn_predict_layers");
     const auto* count = more == file_.metadata.end() ? nullptr : std::get_if<int64_t>(&more->second);
@@ -176,7 +177,7 @@ class GgufTensors {
     }
   }
 
-  /// Of each expert gate and up, one below the other.
+  /// Adds gate and up of each expert, which lie one below the other.
   void add_halves(const std::string& gguf_name, const TensorName& name, const SourceTensor& stacked) {
     const bool bias = name.kind == ".bias";
     for (const SourceTensor& one : split(gguf_name, stacked, bias)) {
@@ -228,7 +229,7 @@ class GgufTensors {
          {"mamba.A", "mamba.D", "mamba.norm.weight", "mixer.A", "mixer.D", "mixer.norm.weight"}) {
       if (one_state && translation.ends_with(end)) added.shape = {added.rows() * added.cols()};
     }
-    // Of all heads, one below the other.
+    // The matrices of all heads lie one below the other.
     if (name.stem == "blk.{}.attn_k_b" || name.stem == "blk.{}.attn_v_b")
       added.shape = {added.rows(), added.cols()};
     // A matrix of one row, which the file has as a vector.

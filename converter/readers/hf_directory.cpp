@@ -207,7 +207,7 @@ void refuse_left_over(const Source& source) {
   }
 }
 
-/// Of the file's key, a text or a list of named ones; "" for none.
+/// Returns the chat template of the file's key, a text or a list of named ones; "" for none.
 std::string chat_template_of(const fs::path& config) {
   if (!is_there(config)) return "";
   const nlohmann::json values = read_json_object(config, kConfigDepth);

@@ -34,7 +34,7 @@
 
 namespace mote::convert {
 
-/// Of which a checkpoint is; `none` without a quantization_config, `ternary` BitNet's.
+/// The methods by which a checkpoint is packed; `none` without a quantization_config, `ternary` BitNet's.
 enum class PackedMethod {
   none,
   ternary,

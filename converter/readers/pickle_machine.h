@@ -22,7 +22,8 @@
 namespace mote::convert {
 
 inline constexpr size_t kMaxObjects = 1u << 22;  // of a pickle: more than any checkpoint has
-// What a pickle may use again and again is bounded, so that its objects are no more than a multiple of it.
+// Objects that a pickle may use again and again are bounded, so that all its objects are no more than a
+// multiple of the pickle.
 inline constexpr size_t kMaxDimensions = 16, kMaxKeyBytes = 64, kMaxNameBytes = 4096;
 
 inline constexpr const char kDict[] = "collections OrderedDict",
@@ -104,7 +105,7 @@ class PickleMachine : PickleBytes {
     if (stack_.empty()) refuse("its stack is empty");
     return stack_.back();
   }
-  /// What was pushed since the last mark.
+  /// Takes the objects that were pushed since the last mark.
   std::vector<Ref> pop_mark() {
     size_t mark = stack_.size();
     while (mark != 0 && !std::holds_alternative<Mark>(stack_[mark - 1]->value)) --mark;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pickle of a state dictionary may make.
+// The objects that a pickle of a state dictionary may make.
 #pragma once
 
 #include <cstdint>

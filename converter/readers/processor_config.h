@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model's files say of how sound or a picture becomes its input: preprocessor_config.json, or an
-// object of processor_config.json, which transformers 5 saves in its place.
+// Reads how sound or a picture becomes the model's input: preprocessor_config.json, or an object of
+// processor_config.json, which transformers 5 saves in its place.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ struct ProcessorSettings {
 /// original reads them; throws Error for a key that the files have with different values.
 std::optional<ProcessorSettings> read_picture_settings(const Source& source);
 
-/// The same of sound.
+/// Reads the settings of sound, in the same way.
 std::optional<ProcessorSettings> read_sound_settings(const Source& source);
 
 }  // namespace mote::convert

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One function a format; read_source.cpp chooses by list.inc. Those that take bytes give a Source whose tensors
-// point into them and whose `files` the caller fills; `path` serves names and messages. All throw Error.
+// One function a format; read_source.cpp chooses by list.inc. Those that take bytes give a Source whose
+// tensors point into them and whose `files` the caller fills; `path` serves names and messages. All throw
+// Error.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +57,7 @@ Source read_gguf_parts(std::unique_ptr<MappedFile> file, const std::vector<std::
 /// A directory with CTranslate2's model.bin.
 Source read_ctranslate2(const std::filesystem::path& directory);
 
-/// Whether the bytes start with a header that llama2.c could have written.
+/// Says whether the bytes start with a header that llama2.c could have written.
 bool is_llama2c(std::span<const std::byte> file);
 Source read_llama2c(std::span<const std::byte> file, const std::filesystem::path& path);
 

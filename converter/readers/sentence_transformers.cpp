@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sentence-transformers directory adds to a Hugging Face one: modules.json lists a transformer, a
-// pooling, perhaps linears and a normalization, each with a folder of its own; of a cross encoder the
-// transformer alone, or a decoder and the two of its logits that make the score. Versions 2 to 6 of the
-// library.
+// Reads the files that a sentence-transformers directory adds to a Hugging Face one: modules.json lists a
+// transformer, a pooling, perhaps linears and a normalization, each with a folder of its own; for a cross
+// encoder the transformer alone, or a decoder and the two of its logits that make the score. Versions 2 to 6
+// of the library.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -114,7 +114,8 @@ LogitScore read_logit_score(const fs::path& path) {
   return {*more, id("false_token_id")};
 }
 
-/// Of a cross encoder that versions from 5.4 on saved: whether pairs go through the chat template, and how.
+/// Reads whether pairs of a cross encoder that versions from 5.4 on saved go through the chat template, and
+/// how.
 std::optional<PairMessages> read_pair_messages(const json& config, const JsonFile& file) {
   if (file.find(config, "modality_config") == nullptr) return std::nullopt;
   const json& modalities = file.object(config, "modality_config");

@@ -2,9 +2,9 @@
 //
 // Thompson's construction, then subsets (Cox 2010, "Regular Expression Matching in the Wild"). A state is the
 // list of a backtracking matcher's open attempts in the order in which it would try them; what stands behind
-// a match in the list is dropped, since it would never be tried. Whether a match ends at a place is decided
-// on the transition over the character that follows: by then a look-ahead for it is known to hold or not,
-// which is how `\s+(?!\S)` gives back the last space before a word.
+// a match in the list is dropped, since it would never be tried. The transition over the character that
+// follows a place decides whether a match ends there: by then a look-ahead for that character is known to
+// hold or not, which is how `\s+(?!\S)` gives back the last space before a word.
 #include "converter/tokenizers/dfa.h"
 
 #include <algorithm>

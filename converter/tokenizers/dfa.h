@@ -27,7 +27,7 @@ class CharClasses {
   /// The two-stage table of schema/text_formats.h.
   std::vector<uint16_t> blocks;
   std::vector<uint8_t> table;
-  /// The same as ranges.
+  /// The classes of the table as ranges.
   std::vector<uint32_t> ranges;
 
  private:

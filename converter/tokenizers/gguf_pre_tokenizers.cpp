@@ -24,8 +24,8 @@ constexpr const char* kBailingWords =
     R"(|\s*[\r\n]|\s+(?!\S)|\s+)";
 constexpr const char* kBloomWords = R"( ?[^(\s|.,!?\u2026\u3002\uFF0C\u3001\u0964\u06D4\u060C)]+)";
 
-// Words of GPT-4o and Tekken: letters that are not a to z, then letters that are not A to Z. What may stand
-// before, and what follows.
+// Words of GPT-4o and Tekken: letters that are not a to z, then letters that are not A to Z. The characters
+// that may stand before such a word, and the parts that follow.
 constexpr const char* kBeforeWord = R"([^\r\n\p{L}\p{N}]?)";
 constexpr const char* kMostlyLower = R"([^\P{L}a-z]*[^\P{L}A-Z]+)";
 constexpr const char* kMostlyUpper = R"([^\P{L}a-z]+[^\P{L}A-Z]*)";

@@ -127,7 +127,7 @@ class GgufTokenizer {
     }
   }
 
-  /// Whether text can become the token by merging.
+  /// Says whether text can become the token by merging.
   bool is_text(uint32_t id) const {
     return types_[id] == kNormal || types_[id] == kUserDefined || types_[id] == kUnused;
   }

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What BERT's decoder does to a token with the space before it.
+/// Changes a token with the space before it as BERT's decoder does.
 std::string clean_up(std::string text) {
   static constexpr std::array<std::pair<const char*, const char*>, 11> kChanges = {{{" .", "."},
                                                                                     {" ?", "?"},

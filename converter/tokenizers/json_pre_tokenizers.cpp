@@ -24,7 +24,7 @@ RegexPtr merged_with_previous(const CharSet& set) {
                       make_repeat(others, 1, Regex::kUnlimited)});
 }
 
-/// Whether an expression can tell two characters apart.
+/// Says whether an expression can tell two characters apart.
 bool tells_apart(const RegexPtr& regex, uint32_t a, uint32_t b) {
   const bool has_set = regex->kind == Regex::Kind::characters || regex->kind == Regex::Kind::not_ahead;
   if (has_set && regex->set.has(a) != regex->set.has(b)) return true;

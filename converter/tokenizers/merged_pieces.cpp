@@ -53,7 +53,8 @@ class MergedPieces {
  private:
   bool is_unigram() const { return model_.segmentation == SentencePieceModel::unigram; }
 
-  /// What a class does not take from the model, it does without; one without a class does as the model says.
+  /// Refuses models that are not supported. A class does without the settings that it does not take from the
+  /// model; a tokenizer without a class does as the model says.
   void check_model() const {
     if (is_unigram() && kind_ != MergedKind::plain)
       values_.refuse("segmentation 1 (unigram) is not supported for {}, only byte pair encoding (2)",
@@ -82,7 +83,7 @@ class MergedPieces {
     std::tuple<double, uint64_t, uint64_t> rank;
   };
 
-  /// Whether a piece may be part of a merge. Classes take all.
+  /// Says whether a piece may be part of a merge. Classes take all.
   bool merges(uint32_t id) const {
     return kind_ != MergedKind::plain || model_.pieces[id].kind == PieceKind::normal;
   }

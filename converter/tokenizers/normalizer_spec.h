@@ -47,8 +47,8 @@ void add_bert_steps(std::vector<NormalizerSpec>& steps, const BertOptions& optio
 /// the bytes are none.
 NormalizerSpec precompiled_map(const std::string& bytes);
 
-/// The same as SentencePiece itself runs it, no bytes being no keys. `spaces`: it leaves out those at the
-/// ends and makes several one.
+/// Returns the map as SentencePiece itself runs it; where there are no bytes, it has no keys. `spaces`: it
+/// leaves out spaces at the ends and makes several one.
 NormalizerSpec sentence_piece_map(const std::string& bytes, bool spaces);
 
 /// Where text may be cut and normalized part by part: between a character that closes and one that opens.

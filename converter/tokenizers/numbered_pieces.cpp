@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tokenizers whose texts are cut by SentencePiece itself and whose pieces a vocab.json numbers: Marian's
-// (Junczys-Dowmunt et al. 2018), M2M-100's (Fan et al. 2020) and Speech2Text's (Wang et al. 2020). What
-// stands around the pieces is read as a tokenizer.json would say it.
+// (Junczys-Dowmunt et al. 2018), M2M-100's (Fan et al. 2020) and Speech2Text's (Wang et al. 2020). The tokens
+// around the pieces are read as a tokenizer.json would say them.
 #include <algorithm>
 #include <map>
 #include <sstream>
@@ -73,7 +73,7 @@ class NumberedPieces {
  private:
   bool is_marian() const { return own_.kind == NumberedKind::marian; }
 
-  /// What changes ids and is not done here.
+  /// Refuses settings that change ids and are not done here.
   void check_model(const JsonValues& file) const {
     if (settings_.flag(side_.config(), "separate_vocabs", false))
       settings_.refuse("separate vocabularies of sources and targets are not supported");

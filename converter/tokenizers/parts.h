@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tokenizers of both kinds of files are put together from.
+// The parts that tokenizers of both kinds of files are put together from.
 #pragma once
 
 #include <array>

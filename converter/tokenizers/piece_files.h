@@ -37,7 +37,7 @@ std::optional<TokenizerSpec> read_listed_merges(const Source& source, const Side
 /// Bytes by rank: tekken.json, or tiktoken's lines of base64.
 std::optional<TokenizerSpec> read_ranked_bytes(const Source& source, const SideFiles& side, DecoderNeed need);
 
-/// Whether the file of a tokenizer.model, or one of another name, holds tiktoken's lines.
+/// Says whether the file of a tokenizer.model, or one of another name, holds tiktoken's lines.
 bool has_ranked_lines(const std::filesystem::path& path);
 /// The directory's file of tiktoken's lines; empty: there is none.
 std::filesystem::path find_ranked_lines(const std::filesystem::path& directory);

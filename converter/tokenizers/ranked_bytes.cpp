@@ -26,7 +26,8 @@ using nlohmann::json;
 
 constexpr const char* kTekkenFile = "tekken.json";
 constexpr uint32_t kMostRanks = 1u << 20;
-/// What a sign takes that fills a gap between two ids: its text, its entry and what is made of them.
+/// The bytes of a sign that fills a gap between two ids: its text, its entry and the tables that are made of
+/// them.
 constexpr uint64_t kBytesOfFiller = 512;
 
 /// How transformers cuts text for tiktoken's files, which do not say it.

@@ -22,10 +22,10 @@ constexpr const char* kTokenizerFiles[] = {
     "source.spm", "tekken.json", "sentencepiece.bpe.model", "tiktoken.model", kNumbersFile,
 };
 
-/// Of a GGUF file, of which most bytes are weights.
+/// The most bytes of a GGUF file's text; most bytes of such a file are weights.
 constexpr uint64_t kMostGgufText = uint64_t{1} << 26;
 
-/// What a directory has of files that tokenizers are read from.
+/// Returns the bytes of the files in a directory that tokenizers are read from.
 uint64_t bytes_of(const fs::path& directory) {
   uint64_t bytes = 0;
   std::error_code none;

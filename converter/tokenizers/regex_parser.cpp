@@ -117,7 +117,7 @@ class RegexParser {
     }
   }
 
-  /// Whether no character of `set` can be the first of what parts[from] and on match.
+  /// Says whether no character of `set` can be the first of a match of parts[from] and on.
   bool starts_apart(const std::vector<RegexPtr>& parts, size_t from, const CharSet& set) const {
     for (; from < parts.size(); ++from) {
       const Regex& part = *parts[from];
@@ -187,7 +187,7 @@ class RegexParser {
     return inside->set;
   }
 
-  /// What follows a backslash.
+  /// Reads the rest of an escape, behind the backslash.
   CharSet escape() {
     const uint32_t c = next("what \\ escapes");
     if (!is_class_escape(c)) return CharSet::of(escaped_character(c));

@@ -52,7 +52,8 @@ void put_sentence_piece(const SentencePieceModel& model, const std::map<std::str
 std::optional<TokenizerSpec> read_numbered_pieces(const Source& source, const SideFiles& side,
                                                   DecoderNeed need);
 
-/// The same of a class that transformers makes of the SentencePiece model alone: T5's, mBART's or mBART-50's.
+/// Reads, as the function above does, a class that transformers makes of the SentencePiece model alone: T5's,
+/// mBART's or mBART-50's.
 std::optional<TokenizerSpec> read_converted_pieces(const Source& source, const SideFiles& side,
                                                    DecoderNeed need);
 

@@ -185,7 +185,8 @@ void SideFiles::set_prefix_space(json& tokenizer) const {
   if (text_of(processor, "type") == "RobertaProcessing") processor["add_prefix_space"] = prefix;
 }
 
-/// Whether text gets a space in front is the class's to say, and here the file's: they must agree.
+/// Checks that add_prefix_space and the file agree on whether text gets a space in front, which the class
+/// decides otherwise.
 void SideFiles::check_llama(const json& tokenizer, const std::string& where) const {
   if (has_byte_level(tokenizer)) return;
   const JsonValues values(config_path_);

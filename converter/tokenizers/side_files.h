@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands beside a tokenizer.json and changes ids: tokenizer_config.json, added_tokens.json and
-// special_tokens_map.json, read as transformers' AutoTokenizer does. The class that they or the model's type
-// name sets a few options anew; the structure of the tokenizer.json stays.
+// Reads the files beside a tokenizer.json that change ids: tokenizer_config.json, added_tokens.json and
+// special_tokens_map.json, as transformers' AutoTokenizer does. The class that they or the model's type name
+// sets a few options anew; the structure of the tokenizer.json stays.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,8 @@ class SideFiles {
 
   /// The tokenizer's class without "Fast"; empty: that of any tokenizer.json.
   const std::string& tokenizer_class() const { return class_; }
-  /// Whether they name this class, or no class for a model of one of these types, "t5" of " t5 mt5 ".
+  /// Says whether the files name this class, or no class for a model of one of these types, "t5" of " t5 mt5
+  /// ".
   bool is_class(const std::string& name, const std::string& model_types) const;
   const nlohmann::json& config() const { return config_; }
   const std::string& config_path() const { return config_path_; }
@@ -31,7 +32,7 @@ class SideFiles {
   /// each other.
   void apply(nlohmann::json& tokenizer, const std::string& where) const;
 
-  /// Whether texts that are too long lose their beginning: as tokenizer_config.json says, or else the
+  /// Says whether texts that are too long lose their beginning: as tokenizer_config.json says, or else the
   /// truncation of a tokenizer.json.
   bool cuts_left(const nlohmann::json& tokenizer) const;
 
@@ -53,7 +54,7 @@ class SideFiles {
   bool lowercase_;  // texts, before all else
 };
 
-/// Of a vocab.json of letters, transformers' VitsTokenizer.
+/// Reads a vocab.json of letters, transformers' VitsTokenizer.
 TokenizerSpec read_vits_vocabulary(const SideFiles& side, const std::filesystem::path& path);
 
 }  // namespace mote::convert

@@ -22,7 +22,7 @@ using nlohmann::json;
 constexpr const char kFile[] = "spiece.model";
 constexpr size_t kLongestSign = 64;
 
-/// What Python takes for white space.
+/// Returns the characters that Python takes for white space.
 CharSet python_spaces() {
   CharSet spaces;
   spaces.add(0x09, 0x0D).add(0x1C, 0x20).add(0x85, 0x85).add(0xA0, 0xA0).add(0x1680, 0x1680);

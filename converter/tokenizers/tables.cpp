@@ -17,11 +17,11 @@
 namespace mote::convert {
 namespace {
 
-// Of an added token that is normalized: the most bytes for each of its own, and room for a part.
+// Sizes for an added token that is normalized: the most bytes for each of its own, and room for a part.
 constexpr size_t kMostExpansion = 16;
 constexpr size_t kPartRoom = 1024;
 
-/// What the tokenizer's own file has, so far as it became tables.
+/// Returns the bytes of the tokenizer's own file, so far as they became tables.
 uint64_t bytes_of(const TokenizerSpec& spec) {
   uint64_t bytes = 0;
   for (const TokenSpec& token : spec.tokens) bytes += sizeof(token.flags) + token.text.size();

@@ -61,12 +61,12 @@ class TokenizerTables {
   /// place of the larger table of blocks.
   explicit TokenizerTables(const TokenizerSpec& spec, bool class_ranges = false);
 
-  /// What goes into the segment, a multiple of 64 bytes.
+  /// Returns the bytes that go into the segment, a multiple of 64.
   std::span<const std::byte> bytes() const { return bytes_.bytes(); }
   bool has_class_ranges() const { return class_ranges_.bytes() != 0; }
   bool is_sentence_piece() const { return spec_.sentence_piece.has_value(); }
-  /// Whether all tokens from this id on are added ones, which a text names. Models are trained with fewer:
-  /// such an id is refused when it is met.
+  /// Says whether all tokens from this id on are added ones, which a text names. Models are trained with
+  /// fewer: such an id is refused when it is met.
   bool adds_all_from(uint32_t first) const;
   uint32_t tokens() const { return static_cast<uint32_t>(spec_.tokens.size()); }
 

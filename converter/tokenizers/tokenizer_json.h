@@ -26,7 +26,7 @@ struct TokenizerDraft {
   bool has_no_spaces = false;  // a pre-tokenizer has taken them out
 };
 
-/// What a reader of parts of one kind has.
+/// The members that a reader of parts of one kind has.
 class JsonPartReader {
  public:
   JsonPartReader(const JsonValues& values, TokenizerDraft& draft)

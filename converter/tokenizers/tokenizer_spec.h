@@ -51,13 +51,14 @@ enum class PrefixSpec : uint8_t {  // file::PrefixRule
 
 enum class ModelSpec : uint8_t { bpe, wordpiece, unigram };  // file::TokenModel
 
-/// What is added around one text or two, with the token types of these parts and of the texts, in order.
+/// The tokens that are added around one text or two, with the token types of these parts and of the texts, in
+/// order.
 struct TemplateSpec {
   std::vector<int32_t> before, between, after;
   std::vector<uint8_t> types;  // empty: 0, and 1 for the second text
 };
 
-/// Of a Unigram that SentencePiece itself runs, whose pieces a vocabulary of its own numbers.
+/// The tables of a Unigram that SentencePiece itself runs, whose pieces a vocabulary of its own numbers.
 struct SentencePieceSpec {
   std::map<std::string, uint32_t> unknown_pieces;      // tokens that are no pieces
   std::vector<std::pair<std::string, float>> foreign;  // pieces that are no tokens, with their scores
@@ -103,7 +104,7 @@ struct TokenizerSpec {
 /// SentencePiece's sign for a space, U+2581.
 inline constexpr const char* kSpaceSign = "\u2581";
 
-/// Whether ids must become text again: an encoder that has no decoder, or one that is not understood, shows
+/// The need to turn ids into text again: an encoder that has no decoder, or one that is not understood, shows
 /// its tokens as the vocabulary writes them.
 enum class DecoderNeed : uint8_t { required, optional };
 

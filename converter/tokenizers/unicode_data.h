@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What normalization needs to know about characters, as Hugging Face's tokenizers (0.23) know it: their tables
-// are of different Unicode versions, and ids follow the tables.
+// The facts about characters that normalization needs, as Hugging Face's tokenizers (0.23) know them: their
+// tables are of different Unicode versions, and ids follow the tables.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ CharSet control_set();          // what BertNormalizer takes out
 CharSet ideograph_set();        // what it puts spaces around
 CharSet punctuation_set();      // what BertPreTokenizer and Punctuation cut out
 
-CharSet regex_word_set();       // \\w of Rust's regular expressions
+CharSet regex_word_set();  // \\w of Rust's regular expressions
 
 /// Extended grapheme clusters (Unicode Standard Annex 29).
 RegexPtr grapheme_cluster();

@@ -55,7 +55,7 @@ constexpr std::string_view kTokenizerKeys[] = {
     "add_blank",
     "word_delimiter_token",
     "replace_word_delimiter_char",
-    // What changes nothing here: names and paths, padding, and how Python is called.
+    // Keys that change nothing here: names and paths, padding, and how Python is called.
     "name_or_path",
     "tokenizer_file",
     "vocab_file",

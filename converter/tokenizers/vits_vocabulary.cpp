@@ -58,7 +58,7 @@ class VitsVocabulary {
       letters_[*letter] = id;
       return;
     }
-    // Of these transformers keeps the case, wherever they are in a text.
+    // In longer tokens transformers keeps the case, wherever the tokens are in a text.
     for (const uint32_t c : code_points(text))
       if (lower_case(c) != std::u32string(1, c))
         values_.refuse("'{}' is no letter and not in lower case", text);

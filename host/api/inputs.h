@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What callers of mote/host.h give.
+// Reads the inputs that callers of mote/host.h give.
 #pragma once
 
 #include <optional>

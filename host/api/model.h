@@ -39,7 +39,7 @@ class Threads {
   std::unique_ptr<mote_posix_pool, Destroy> pool_;
 };
 
-/// What one call at a time runs on: threads, and the task of the last call, which the next call with the same
+/// Runs one call at a time: has threads and the task of the last call, which the next call with the same
 /// options goes on with.
 class Worker {
  public:
@@ -88,7 +88,7 @@ class Workers {
   std::vector<Worker*> idle_;
 };
 
-/// What a model was opened with.
+/// The settings that a model was opened with.
 struct Settings {
   uint32_t threads = 0, decode_threads = 0, context = 0, chunk = 0, sessions = 1;
   mote_kv_dtype kv = MOTE_KV_AUTO;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What calls of mote/host.h return, and the one place where exceptions end.
+// The results that calls of mote/host.h return, and the one place where exceptions end.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct mote_host_result {
 
 namespace mote::api {
 
-/// What a call fills its result with.
+/// The contents of a result, which a call fills.
 struct Reply {
   nlohmann::json json;
   std::vector<float> values;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every reader needs to take numbers and names out of untrusted bytes.
+// The functions by which every reader takes numbers and names out of untrusted bytes.
 #pragma once
 
 #include <bit>

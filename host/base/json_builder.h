@@ -17,9 +17,9 @@
 
 namespace mote::convert {
 
-/// What the library's parser calls with each part of the text. Objects and lists lie at most `most_depth`
-/// deep in each other (1: an object of plain values). Where keys are not `unique`, the last of the same name
-/// counts.
+/// The receiver that the library's parser calls with each part of the text. Objects and lists lie at most
+/// `most_depth` deep in each other (1: an object of plain values). Where keys are not `unique`, the last of
+/// the same name counts.
 template <class Json>
 class JsonBuilder {
  public:

@@ -18,7 +18,7 @@ nlohmann::json parse_json_object(std::span<const std::byte> text, const std::str
 nlohmann::json parse_json_array(std::span<const std::byte> text, const std::string& where, int max_depth);
 /// The object that a file holds.
 nlohmann::json read_json_object(const std::filesystem::path& path, int max_depth);
-/// The same of a file that need not be there: an empty object where it is not.
+/// Reads a file that need not be there: returns an empty object where it is not.
 nlohmann::json read_optional_json_object(const std::filesystem::path& path, int max_depth);
 
 }  // namespace mote::convert

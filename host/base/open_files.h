@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a signal handler must know of this process's files: which ones are mapped, so that a read that fails
+// The files of this process that a signal handler must know: which ones are mapped, so that a read that fails
 // can be told by name, and which temporary ones to remove before the process ends.
 #pragma once
 
@@ -40,7 +40,7 @@ class OpenFile {
   std::atomic<OpenFile*> next_{nullptr};
 };
 
-/// Whether a file, by whatever name, is mapped.
+/// Says whether a file, by whatever name, is mapped.
 bool is_mapped(const std::filesystem::path& path);
 
 /// The path of the file that is mapped at an address, or null. Safe in signal handlers.

@@ -55,7 +55,7 @@ OutputFile::OutputFile(const std::filesystem::path& target) : given_(target), ta
       type != std::filesystem::file_type::regular) {
     fail("cannot write {}: it is not a regular file", target.string());
   }
-  // What replaces a file is private until it gets that one's permissions.
+  // A file that replaces another is private until it gets the other's permissions.
   const mode_t mode = std::filesystem::exists(std::filesystem::file_status(type)) ? 0600 : 0666;
   if (open_nameless(mode)) return;
   try_names([&] {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The output file: written without a name, or under a temporary one beside the target, and renamed when
-// complete. What ends the process before leaves nothing behind where the file system has nameless files
-// (O_TMPFILE); elsewhere remove_temporary_files() does it. A target that is a symbolic link stays one: the
-// file that it names is written. A file that is replaced hands on its permissions. Writes are gathered to
-// whole aligned pieces of 2 MiB: of such a piece Linux makes one huge page where the file system has large
-// folios, and what maps the file reads its weights a few percent faster.
+// complete. A process that ends before leaves nothing behind where the file system has nameless files
+// (O_TMPFILE); elsewhere remove_temporary_files() removes the file. A target that is a symbolic link stays
+// one: the file that it names is written. A file that is replaced hands on its permissions. Writes are
+// gathered to whole aligned pieces of 2 MiB: of such a piece Linux makes one huge page where the file system
+// has large folios, and what maps the file reads its weights a few percent faster.
 #pragma once
 
 #include <sys/types.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reading an input may cost. A reader's results have limits of their own (instructions, keys, pieces);
-// what is done and held on the way is charged as it is spent, against a budget in proportion to the input's
-// bytes. Readers call each other through many hands, so the budget in force belongs to the thread.
+// The budget that reading an input may cost. A reader's results have limits of their own (instructions, keys,
+// pieces); what is done and held on the way is charged as it is spent, against a budget in proportion to the
+// input's bytes. Readers call each other through many hands, so the budget in force belongs to the thread.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What a message's reasoning goes by, the first that is there.
+/// The keys of a message's reasoning, of which the first that is there counts.
 constexpr std::array<const char*, 3> kReasoning = {"reasoning_content", "thinking", "reasoning"};
 
 Json prepared(const Json& message, size_t index) {

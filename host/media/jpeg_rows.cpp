@@ -20,7 +20,7 @@ namespace {
 /// Encoders make about ten, optimisers of their order a few dozen.
 constexpr int kMostScans = 100;
 
-/// What libjpeg's calls share; an error of theirs jumps back to `jump` with its text in `message`.
+/// The state that libjpeg's calls share; an error of theirs jumps back to `jump` with its text in `message`.
 struct Jpeg {
   jpeg_decompress_struct reader = {};
   jpeg_error_mgr errors = {};
@@ -101,7 +101,7 @@ void each_app1(std::span<const uint8_t> file, const F& f) {
   }
 }
 
-/// What stands behind `mark` in a marker's data; empty: they do not begin so.
+/// Returns the part behind `mark` in a marker's data; empty: the data do not begin with the mark.
 std::span<const uint8_t> behind(std::span<const uint8_t> data, std::string_view mark) {
   if (data.size() < mark.size() || !std::equal(mark.begin(), mark.end(), data.begin())) return {};
   return data.subspan(mark.size());

@@ -19,8 +19,8 @@ size_t bytes_of_type(uint32_t type) {
 }  // namespace
 
 Turn Orientation::turn() const {
-  // Of orientations from 1 on: whether rows are columns, and whether these go from right to left and from the
-  // bottom up.
+  // For each orientation from 1 on: says whether rows are columns, and whether these go from right to left
+  // and from the bottom up.
   constexpr std::array<Turn, 8> kTurns = {{{false, false, false},
                                            {false, true, false},
                                            {false, true, true},

@@ -13,20 +13,21 @@
 
 namespace mote::pictures {
 
-/// What metadata of a file say; numbers of orientations are from 1, upright, to 8. 0: nothing.
+/// The orientations that metadata of a file say; their numbers are from 1, upright, to 8. 0: nothing.
 struct Orientation {
   uint32_t exif = 0, xmp = 0;
 
   Turn turn() const;
 };
 
-/// Of EXIF data, a TIFF file. 0 where it has no orientation, or is no such file.
+/// Returns the orientation of EXIF data, a TIFF file; 0 where they have no orientation, or are no such file.
 uint32_t exif_orientation(std::span<const uint8_t> tiff);
 
-/// The same of XMP, a text.
+/// Returns the orientation of XMP, a text, as exif_orientation does.
 uint32_t xmp_orientation(std::string_view text);
 
-/// Of the chunks of a PNG, wherever they lie. Throws convert::Error for texts that take too much memory.
+/// Returns the orientations of the chunks of a PNG, wherever the chunks lie. Throws convert::Error for texts
+/// that take too much memory.
 Orientation png_orientation(std::span<const std::byte> file);
 
 }  // namespace mote::pictures

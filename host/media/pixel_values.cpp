@@ -67,7 +67,7 @@ class Measured : public RowSink {
   Sides sides_{};
 };
 
-/// Of a picture [height, width, 3], [3, height, width].
+/// Returns the values [3, height, width] of a picture [height, width, 3].
 std::vector<float> values_of(const Raster& picture, const mote_picture_info& info) {
   const size_t plane = size_t{picture.height} * picture.width;
   std::vector<float> values(plane * kColours);
@@ -83,8 +83,8 @@ std::vector<float> values_of(const Raster& picture, const mote_picture_info& inf
   return values;
 }
 
-/// What the model sees of a tile that begins at a place of the picture: less than the tile where that is no
-/// multiple of the patch.
+/// Returns the part of a tile that the model sees: the tile begins at a place of the picture, and the part is
+/// smaller where the tile is no multiple of the patch.
 Raster cut(const Raster& picture, const mote_picture_info& info, uint32_t top, uint32_t left) {
   Raster tile{info.height, info.width, {}};
   for (uint32_t y = 0; y < info.height; ++y) {

@@ -24,22 +24,23 @@ RowSource rows_of_pixels(const uint8_t* pixels, uint32_t width, uint32_t height)
 /// convert::Error. `own` becomes the sides of the picture, unless it is null.
 std::vector<float> pixel_values(const RowSource& rows, const mote_picture_info& info,
                                 const Limits& limits = {}, Sides* own = nullptr);
-/// The same of a PNG or JPEG.
+/// Returns the pixel values of a PNG or JPEG.
 std::vector<float> pixel_values(std::span<const std::byte> file, const std::string& name,
                                 const mote_picture_info& info, const Limits& limits = {},
                                 Sides* own = nullptr);
 
-/// What a model takes of one picture: tiles from left to right and then down, and the whole behind them, or
-/// the whole alone.
+/// The parts that a model takes of one picture: tiles from left to right and then down, and the whole behind
+/// them, or the whole alone.
 struct PictureParts {
   uint32_t height, width;                  // of each
   uint32_t lines, columns;                 // of tiles; 0: there are none
   std::vector<std::vector<float>> values;  // [3, height, width] of each
 };
 
-/// What models take that may see pictures of any ratio, or tiles of them. Throws convert::Error.
+/// Returns the parts that models take which may see pictures of any ratio, or tiles of them. Throws
+/// convert::Error.
 PictureParts picture_parts(const RowSource& rows, const mote_picture_info& info, const Limits& limits = {});
-/// The same of a PNG or JPEG.
+/// Returns the parts of a PNG or JPEG.
 PictureParts picture_parts(std::span<const std::byte> file, const std::string& name,
                            const mote_picture_info& info, const Limits& limits = {});
 

@@ -16,7 +16,7 @@ struct PngErrors {
 };
 
 extern "C" {
-/// Of a reader or writer whose error pointer is the PngErrors.
+/// Takes the errors of a reader or writer whose error pointer is the PngErrors.
 [[noreturn]] inline void on_png_error(png_structp png, png_const_charp text) {
   auto* errors = static_cast<PngErrors*>(png_get_error_ptr(png));
   std::strncpy(errors->message, text, sizeof errors->message - 1);

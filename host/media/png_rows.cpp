@@ -12,7 +12,7 @@
 namespace mote::pictures {
 namespace {
 
-/// What libpng's calls share.
+/// The state that libpng's calls share.
 struct Png : PngErrors {
   std::span<const std::byte> file;
   size_t at = 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kCompression = 3;  // of 1 to 9: large pictures are written several times as fast as by default
 
-/// What libpng's calls share. What the output file throws is kept until libpng has been left.
+/// The state that libpng's calls share. An exception of the output file is kept until libpng has been left.
 struct PngTarget : PngErrors {
   convert::OutputFile* output;
   png_structp writer = nullptr;

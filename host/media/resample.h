@@ -58,7 +58,7 @@ class Weights {
   std::vector<int32_t> weights_;
 };
 
-/// What is wanted of a picture.
+/// The shape that is wanted of a picture.
 struct Shape {
   uint32_t resize_height = 0, resize_width = 0;  // as in mote_picture_info
   uint32_t crop_height = 0, crop_width = 0;
@@ -91,7 +91,7 @@ class PartSums {
 };
 
 /// Makes a picture of the wanted shape of rows as they come: keeps those alone that rows of the result still
-/// need, resampled. Of a turned picture it keeps sums that are not complete.
+/// need, resampled. For a turned picture it keeps sums that are not complete.
 class Resampler : public RowSink {
  public:
   Resampler(const Shape& shape, const Limits& limits) : shape_(shape), limits_(limits) {}

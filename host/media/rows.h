@@ -36,7 +36,7 @@ inline void begin_file(RowSink& sink, uint32_t width, uint32_t height, Turn turn
   sink.begin(width, height, turn);
 }
 
-/// What a file may cost. A picture beyond it is refused.
+/// The most that a file may cost. A picture beyond it is refused.
 struct Limits {
   uint64_t pixels = uint64_t{1} << 30;   // decoded row by row
   uint64_t bytes = uint64_t{256} << 20;  // of memory, where a format keeps more than rows

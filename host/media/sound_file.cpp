@@ -32,8 +32,8 @@ constexpr uint32_t kLeastRate = 1000, kMostRate = 768000;
 constexpr int kMostChannels = 64, kMostLog = 1 << 14;
 constexpr sf_count_t kFramesAtOnce = 4096;
 
-/// Bytes in memory. Of standard input, which cannot seek, what is read stays here, so that headers are found
-/// again.
+/// Bytes in memory. Bytes that were read of standard input, which cannot seek, stay here, so that headers are
+/// found again.
 struct Piped {
   std::vector<char> bytes;
   sf_count_t at = 0;
@@ -112,7 +112,7 @@ class SoundFile : public SoundSource {
       for (sf_count_t i = 0; i < count; ++i, ++done) {
         float sum = 0;
         for (int c = 0; c < channels_; ++c) sum += frames_[static_cast<size_t>(i * channels_ + c)];
-        // What is no number, in a damaged file of floats, is silence.
+        // A value that is no number, in a damaged file of floats, is silence.
         out[done] = std::isfinite(sum) ? sum / static_cast<float>(channels_) : 0.0f;
       }
     }

@@ -21,14 +21,14 @@ class SoundSource {
   virtual size_t read(std::span<float> out) = 0;
   /// Back to the first sample.
   virtual void rewind() = 0;
-  /// What is wrong with the sound that was read to its end, in a sentence; "": nothing is known.
+  /// Returns the fault of the sound that was read to its end, in a sentence; "": nothing is known.
   virtual std::string damage() const { return ""; }
 };
 
 /// WAV, FLAC, OGG and what else libsndfile reads. "-": standard input. Throws convert::Error, also where this
 /// build has no libsndfile.
 std::unique_ptr<SoundSource> open_sound(const std::string& path);
-/// Of a file's bytes.
+/// Opens the sound of a file's bytes.
 std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes);
 
 /// Returns where bytes at `at` are read from after a seek by `offset` from `from`. A header's lengths may

@@ -9,7 +9,7 @@ namespace {
 
 constexpr float kCubic = -0.75f;
 
-/// Of a neighbour closer than 1, and of one closer than 2 (Keys 1981).
+/// Return the weights of a neighbour closer than 1, and of one closer than 2 (Keys 1981).
 float near_weight(float x) { return ((kCubic + 2) * x - (kCubic + 3)) * x * x + 1; }
 float far_weight(float x) { return ((kCubic * x - 5 * kCubic) * x + 8 * kCubic) * x - 4 * kCubic; }
 

@@ -17,7 +17,7 @@
 
 namespace mote::host {
 
-/// What a caller wants of an answer. What is not given is as the model's authors say.
+/// The options of an answer that a caller wants. Options that are not given are as the model's authors say.
 struct GenerationOptions {
   uint32_t tokens = 0;  // most to generate; 0: until the context is full
   bool greedy = false;

@@ -8,8 +8,8 @@
 
 namespace mote::host {
 
-/// What a caller hears of a task, and how it ends one. Each may be empty. They are called on the thread that
-/// called the task, several times a second.
+/// Functions that tell a caller of a task, and by which the caller ends it. Each may be empty. They are
+/// called on the thread that called the task, several times a second.
 struct Hooks {
   std::function<bool()> stop;  // true: the task ends with MOTE_CANCELLED, or with what it has
   std::function<void(const std::string& text)> note;  // a sentence for people

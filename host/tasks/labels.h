@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an encoder's head says of texts: labels, entities, answers, masked words.
+// The reading of an encoder's head: labels, entities, answers, masked words of texts.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct Fill {
   float probability;
 };
 
-/// What a model says of one text, by the kind of its output: one of the lists.
+/// The reading of one text, by the kind of the model's output: one of the lists.
 struct TextReading {
   std::vector<Label> labels;        // MOTE_OUTPUT_SEQUENCE_LABELS
   std::vector<LabelledSpan> spans;  // MOTE_OUTPUT_TOKEN_LABELS: entities; MOTE_OUTPUT_ANSWER_SPAN: answers

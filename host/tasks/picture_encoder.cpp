@@ -58,7 +58,7 @@ Result<std::vector<Box>> PictureEncoder::boxes(pictures::Sides sides, float thre
   const auto width = static_cast<float>(sides.width), height = static_cast<float>(sides.height);
   std::vector<Box> found;
   for (uint32_t row = 0; row < picture_.after; ++row) {
-    // Of the labels, of none, then the place: middle, width and height.
+    // Values are the probabilities of the labels, of no label, then the place: middle, width and height.
     MOTE_TAKE(const std::vector<float> values, probabilities(row));
     const auto best = std::max_element(values.begin(), values.begin() + labels);
     if (!(*best > threshold)) continue;

@@ -32,7 +32,7 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-/// Reads bytes from the start on. What is behind their end is zero and sets failed().
+/// Reads bytes from the start on. Bytes behind their end are zero, and such a read sets failed().
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}

@@ -14,7 +14,7 @@
 
 namespace mote::host {
 
-/// What a caller chooses of a session; 0 and MOTE_KV_AUTO leave the choice to the task and the runtime.
+/// The choices of a caller for a session; 0 and MOTE_KV_AUTO leave the choice to the task and the runtime.
 struct SessionChoices {
   mote_platform platform;  // its `user` must outlive the sessions
   uint32_t decode_threads = 0;

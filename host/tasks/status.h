@@ -15,7 +15,7 @@
 
 namespace mote::host {
 
-/// What a caller can do about a failure.
+/// The remedies that a caller has against a failure.
 enum class Remedy : uint8_t {
 #define REMEDY(name, advice) name,
 #include "host/tasks/remedies.inc"

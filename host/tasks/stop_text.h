@@ -16,7 +16,7 @@ class StopText {
     stops_.erase(std::remove(stops_.begin(), stops_.end(), std::string()), stops_.end());
   }
 
-  /// What can be said now. Nothing follows once stopped().
+  /// Returns the text that can be said now. Nothing follows once stopped().
   std::string next(const std::string& text) {
     if (stopped_) return "";
     held_ += text;
@@ -28,7 +28,7 @@ class StopText {
     held_ = stopped_ ? "" : held_.substr(end);
     return said;
   }
-  /// What was held back at the end of the text.
+  /// Returns the text that was held back at the end.
   std::string finish() { return std::exchange(held_, ""); }
   bool stopped() const { return stopped_; }
 

@@ -10,7 +10,7 @@
 
 namespace mote::host {
 
-/// What replaying a file's own run gave; none of it where the file has no such run.
+/// The result of replaying a file's own run; empty where the file has no such run.
 struct Verification {
   bool has_self_test = false;
   mote_self_test result = {};

@@ -30,8 +30,8 @@ struct SeenPicture {
 /// Fails for a model that makes no vectors of pictures for texts.
 Status require_vision(const Model& tower);
 
-/// Encodes the pixel values of a picture by a vision tower; `name` begins messages about the picture. Of
-/// `choices` the threads and the backend count, since the picture decides the rest.
+/// Encodes the pixel values of a picture by a vision tower; `name` begins messages about the picture. The
+/// threads and the backend of `choices` count, since the picture decides the rest.
 Result<SeenPicture> see_picture(const Model& tower, const SessionChoices& choices,
                                 const pictures::PictureParts& parts, const Hooks& hooks,
                                 std::string_view name);

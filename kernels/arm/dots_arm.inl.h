@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the integers of simd/dots.h have in common in AArch64's and ARMv7's
-// vectors of 128 bits. Everything has internal linkage: see "Kernels" in
-// docs/design.md.
+// The integers of simd/dots.h that AArch64's and ARMv7's vectors of 128 bits have in common. Everything has
+// internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/arm/floats_arm.inl.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What AArch64's and ARMv7's vectors of simd/floats.h have in common: Advanced SIMD in 128 bits, which fuses
-// multiply-add and converts halves. Everything has internal linkage: see "Kernels" in docs/design.md.
+// The functions that AArch64's and ARMv7's vectors of simd/floats.h have in common: Advanced SIMD in 128
+// bits, which fuses multiply-add and converts halves. Everything has internal linkage: see "Kernels" in
+// docs/design.md.
 #pragma once
 
 #include <arm_neon.h>

@@ -10,7 +10,7 @@
 namespace mote {
 namespace {
 
-/// Whether any activation is -128, which quantizing makes none.
+/// Says whether any activation is -128, which quantizing makes none.
 static inline bool has_lowest(const LinearArgs& args) {
   const size_t columns = padded_columns(args);
   int8x16_t least = vdupq_n_s8(0);

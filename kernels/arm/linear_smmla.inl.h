@@ -8,7 +8,7 @@
 // row at a tile's end has a row of zeros beside it.
 //
 // A tile is 8 rows by half a panel: 16 int32 sums, 4 vectors of weights and 4 of activations are 24
-// registers; float sums wait in memory. Of q8c there are none.
+// registers; float sums wait in memory. A tile of q8c has no float sums.
 #pragma once
 
 #include "kernels/arm/linear_rows.inl.h"
@@ -228,7 +228,7 @@ __attribute__((noinline)) void group_squares(const LinearArgs& args, uint32_t pa
   finish_tile_of<R>(args, row, panel, sums.row);
 }
 
-/// Of q8c.
+/// Multiplies rows by weights of q8c.
 template <uint32_t R>
 __attribute__((noinline)) void row_squares(const LinearArgs& args, uint32_t panel, uint32_t row,
                                            const HalfGroup* weights, const PairGroup<(R + 1) / 2>* rows) {

@@ -8,17 +8,18 @@
 //   kUnpackRows           the least rows that find nibbles unpacked to bytes
 //   dots<R>(weights, a, start, d)
 //                         d[r] = start[r] + the products of a group of weights with the 32 activations at
-//                         a[r]: for each output, exactly. Of weights that are nibbles, int8, or SmallBytes
-//                         for kByteRows rows.
+//                         a[r]: for each output, exactly. The weights are nibbles, int8, or SmallBytes for
+//                         kByteRows rows.
 //   kStart                where dot products start; to_float(d) is d less that, as floats
 //   kTakesGroups<S, R>    whether take_groups<S, kAlone>(cell, a, rows, cells, ahead, acc) sets acc to the
 //                         products of R rows with all cells; else dots does them group by group
 //   Rows<R>               of q8c: sums of R rows (linear_rows.inl.h)
 //   kTakesRows<R>         whether Rows<R>::take multiplies all columns; else add does 64
 //
-// The arithmetic is that of row_ops.h. What a tile needs of its rows' groups besides bytes is laid out in
-// scratch for all panels: the scale, and where the dot products start, or for weights with minima what these
-// multiply. Nibbles that many rows multiply are unpacked there, panel by panel, with their scales as floats.
+// The arithmetic is that of row_ops.h. The numbers that a tile needs of its rows' groups besides bytes are
+// laid out in scratch for all panels: the scale, and where the dot products start, or, for weights with
+// minima, the number that the minima multiply. Nibbles that many rows multiply are unpacked there, panel by
+// panel, with their scales as floats.
 #pragma once
 
 #include "kernels/arm/floats_neon.inl.h"
@@ -138,8 +139,8 @@ MOTE_INLINE inline void finish_tile_of(const LinearArgs& args, uint32_t row, uin
   }
 }
 
-/// What a tile of R rows needs of a group of theirs: share is where the dot products of weights in place
-/// start, or of weights with minima a float, scale * sum.
+/// The numbers that a tile of R rows needs of a group of the rows: share is where the dot products of weights
+/// in place start, or of weights with minima a float, scale * sum.
 template <uint32_t R>
 struct RowGroups {
   float scale[R];

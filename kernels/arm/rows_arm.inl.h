@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What AArch64's and ARMv7's vectors of rows (simd/ints.h) have in common, behind floats F. Everything has
-// internal linkage: see "Kernels" in docs/design.md.
+// The functions that AArch64's and ARMv7's vectors of rows (simd/ints.h) have in common, behind floats F.
+// Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/arm/floats_arm.inl.h"

@@ -131,7 +131,7 @@ struct Sdot {
     }
   }
 
-  /// Of q8c: the sums of R rows, in memory from turn to turn: GCC 12 moves what it keeps in registers.
+  /// The sums of R rows of q8c, in memory from turn to turn: GCC 12 moves sums that it keeps in registers.
   template <uint32_t R>
   struct Rows {
     int32_t total[R][kPanelRows];

@@ -14,9 +14,9 @@
 namespace mote {
 namespace {
 
-// Of half a panel and four rows, all in registers: acc is v0 to v7 (of row r v2r and v2r+1), the group's
-// products v8 to v15, 4 columns of weights v16 and v17, the next v18 and v19, and so on to v23; activations
-// are v24 to v31.
+// The products of half a panel and four rows, all in registers: acc is v0 to v7 (of row r v2r and v2r+1), the
+// group's products v8 to v15, 4 columns of weights v16 and v17, the next v18 and v19, and so on to v23;
+// activations are v24 to v31.
 #define MOTE_HALF_DOTS(w0, w1, a0, a1, a2, a3, lane)                                                    \
   "sdot v8.4s, v" #w0 ".16b, v" #a0 ".4b[" #lane "]\nsdot v9.4s, v" #w1 ".16b, v" #a0 ".4b[" #lane      \
   "]\nsdot v10.4s, v" #w0 ".16b, v" #a1 ".4b[" #lane "]\nsdot v11.4s, v" #w1 ".16b, v" #a1 ".4b[" #lane \
@@ -49,14 +49,14 @@ namespace {
   "fmla v0.4s, v24.4s, v8.4s\nfmla v1.4s, v25.4s, v9.4s\nfmla v2.4s, v26.4s, v10.4s\n"            \
   "fmla v3.4s, v27.4s, v11.4s\nfmla v4.4s, v28.4s, v12.4s\nfmla v5.4s, v29.4s, v13.4s\n"          \
   "fmla v6.4s, v30.4s, v14.4s\nfmla v7.4s, v31.4s, v15.4s\n"
-/// The same of scales that are halves, `at` bytes behind %[scale].
+/// MOTE_HALF_SCALE with scales that are halves, `at` bytes behind %[scale].
 #define MOTE_HALF_SCALE_HALVES(at) \
   "ldr q18, [%[scale], " #at       \
   "]\nldr q20, [%[rows]], 32\nfcvtl v16.4s, v18.4h\nfcvtl2 v17.4s, v18.8h\n" MOTE_HALF_SCALE
 
 /// Half a panel of 4 rows: acc = the products of the groups of `turns` cells, scaled. Weights start at `w`,
-/// and scales that are halves at `scale`; others lie behind each group's weights. Of weights in place each
-/// turn prefetches `count` lines.
+/// and scales that are halves at `scale`; others lie behind each group's weights. Each turn prefetches
+/// `count` lines where weights are in place.
 template <class Source, bool kToL1>
 MOTE_INLINE static inline void take_half_panel(const void* w, const void* scale, const char* const (&a)[4],
                                                const RowGroups<4>* rows, size_t turns, uint32_t count,
@@ -95,7 +95,7 @@ MOTE_INLINE static inline void take_half_panel(const void* w, const void* scale,
 #undef MOTE_HALF_SCALE
 #undef MOTE_HALF_SCALE_HALVES
 
-// Of q8c sums are v0 to v15.
+// The sums of q8c are v0 to v15.
 /// Four rows by v16 to v19, or v20 to v23, and a lane of a0 to a3.
 #define MOTE_DOTS_EVEN(a0, a1, a2, a3, lane)            \
   MOTE_DOTS(0, 1, 2, 3, 16, 17, 18, 19, a0.4b [lane])   \
@@ -107,7 +107,7 @@ MOTE_INLINE static inline void take_half_panel(const void* w, const void* scale,
   MOTE_DOTS(4, 5, 6, 7, 20, 21, 22, 23, a1.4b [lane])   \
   MOTE_DOTS(8, 9, 10, 11, 20, 21, 22, 23, a2.4b [lane]) \
   MOTE_DOTS(12, 13, 14, 15, 20, 21, 22, 23, a3.4b [lane])
-/// Of q8c: 16 columns of 4 rows.
+/// The products of q8c: 16 columns of 4 rows.
 #define MOTE_DOTS_OF_FOUR                                                                             \
   MOTE_LOAD_EVEN                                                                                      \
   "ldr q24, [%[a0]], 16\nldr q25, [%[a1]], 16\nldr q26, [%[a2]], 16\n"                                \

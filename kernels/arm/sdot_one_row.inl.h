@@ -9,8 +9,8 @@
 namespace mote {
 namespace {
 
-// Of one row: acc is v28 to v31, a group's products v0 to v3, its activations v24 and v25, the row's scale
-// v26, what minima multiply v27. Weights, from x9 on, are v16 to v23.
+// The products of one row: acc is v28 to v31, a group's products v0 to v3, its activations v24 and v25, the
+// row's scale v26, the number that minima multiply v27. Weights, from x9 on, are v16 to v23.
 #define MOTE_ROW_BEGIN                                                                       \
   "ld1 {v24.16b, v25.16b}, [%[a]], 32\n"                                                     \
   ".if %c[starts]\n"                                                                         \

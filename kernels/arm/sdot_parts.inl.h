@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the loops of sdot_one_row.inl.h and sdot_four_rows.inl.h share: pieces of assembly, and where sums
-// start.
+// The parts that the loops of sdot_one_row.inl.h and sdot_four_rows.inl.h share: pieces of assembly, and
+// where sums start.
 #pragma once
 
 #include "kernels/arm/linear_tiles.inl.h"

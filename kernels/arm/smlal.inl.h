@@ -8,7 +8,7 @@
 // many chains.
 //
 // Nibbles stay in int16 for a whole group: 8 products of 0 to 15 by -128 to 127 are at most 15360, and two
-// such sums 30720. Of int8 two products fit, unless both are of -128 by -128: where activations have one,
+// such sums 30720. Two products of int8 fit, unless both are of -128 by -128: where activations have a -128,
 // each product is added to int32 by itself.
 //
 // The loops are in assembly, for cores that run instructions in order (Cortex-A53): a result is 4 to 6
@@ -22,7 +22,7 @@
 // numbers name the operands.
 #define MOTE_TWO(op, s, i, w, word) \
   #op " %[" #s #i "].8h, " w ".8b, " word ".8b\n" #op "2 %[" #s "h" #i "].8h, " w ".16b, " word ".16b\n"
-/// Of a panel: w0 to w3 by a word.
+/// The products of a panel: w0 to w3 by a word.
 #define MOTE_QUAD(op, s, w0, w1, w2, w3, word) \
   MOTE_TWO(op, s, 0, w0, word)                 \
   MOTE_TWO(op, s, 1, w1, word) MOTE_TWO(op, s, 2, w2, word) MOTE_TWO(op, s, 3, w3, word)
@@ -184,8 +184,8 @@ MOTE_INLINE static inline void multiply_bytes(const UnpackedGroup<Format>& w, co
 #undef MOTE_ODD
 #undef MOTE_EACH
 
-// Of int8: the products of two words in int16, added to int32. v24 to v31 are the weights of both, and those
-// of the next two when they are multiplied.
+// The products of two words of int8 in int16, added to int32. v24 to v31 are the weights of both words, and
+// become those of the next two when they are multiplied.
 #define MOTE_ADD(op, i) #op " %[s" #i "].4s, %[t" #i "].8h\n" #op " %[sh" #i "].4s, %[th" #i "].8h\n"
 #define MOTE_TWO_QUADS(add, word0, word1, next0, next1)        \
   MOTE_QUAD(smull, t, "v24", "v25", "v26", "v27", word0)       \
@@ -234,7 +234,7 @@ MOTE_INLINE static inline void multiply_bytes(const UnpackedGroup<Format>& w, co
         "v30",                                                                                           \
         "v31"
 
-/// The same sums in int32, of two columns each: lanes 0 and 1 are an output's, 2 and 3 the next one's.
+/// The sums of a panel in int32, of two columns each: lanes 0 and 1 are an output's, 2 and 3 the next one's.
 struct PanelSums32 {
   int32x4_t low[kPanelVectors], high[kPanelVectors];
 };
@@ -257,7 +257,7 @@ MOTE_INLINE static inline void multiply_int8(const void* w, const char* a, Panel
 #undef MOTE_EIGHT_QUADS
 #undef MOTE_WIDE_OPERANDS
 
-/// The same whatever the products.
+/// Multiplies as multiply_int8() does, whatever the products.
 template <bool kFirst>
 MOTE_INLINE static inline void multiply_any_int8(const void* w, const char* a, PanelSums32& s) {
   const auto* q = static_cast<const int8_t*>(w);
@@ -329,7 +329,7 @@ struct Smlal {
     each_constant<kPanelVectors>([&](auto v) MOTE_INLINE { d[0][v] = vpaddq_s32(s.low[v], s.high[v]); });
   }
 
-  /// Of q8c: the sums of a row.
+  /// The sums of a row of q8c.
   template <uint32_t R>
   struct Rows {
     static_assert(R == 1);

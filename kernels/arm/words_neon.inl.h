@@ -11,7 +11,7 @@ namespace mote {
 namespace {
 
 struct WordsNeon : WordProducts<WordsNeon> {
-  /// Of two words: pairs of the sums of two products, which int16 may not hold.
+  /// Returns the products of two words: pairs of the sums of two products, which int16 may not hold.
   static int32x4_t products(int8x8_t x, int8x8_t y) {
     return vpadalq_s16(vpaddlq_s16(vmull_s8(x, y)), vshll_n_s8(y, 7));
   }

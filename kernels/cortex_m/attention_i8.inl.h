@@ -57,7 +57,7 @@ static inline void add_values(const AttentionArgs& args, const ref::Query& query
   }
 }
 
-/// What ref::attend is, of i8. Out of line: it is called in three places.
+/// Attends, as ref::attend does, to keys and values of i8. Out of line: it is called in three places.
 template <class Quads>
 [[gnu::noinline]] static void attend(const AttentionArgs& args, const ref::Query& query,
                                      PositionRange positions, SoftmaxStart start, const Softmax& result,

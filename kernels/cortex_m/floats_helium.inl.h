@@ -44,7 +44,7 @@ static inline float sum_lanes(float32x4_t x) {
   return (vgetq_lane_f32(x, 0) + vgetq_lane_f32(x, 1)) + (vgetq_lane_f32(x, 2) + vgetq_lane_f32(x, 3));
 }
 
-/// Of n columns, a multiple of 4.
+/// Returns the scale of n columns, a multiple of 4.
 static inline ref::GroupScale group_scale(const float* x, uint32_t n) {
   uint32x4_t magnitudes = vdupq_n_u32(0);
   for (uint32_t i = 0; i < n; i += 4) {

@@ -29,7 +29,7 @@ namespace mote::helium {
                                          "vcvtb.f32.f16 q0, q0\n\t"                                       \
                                          "vmul.f32 q0, q0, r9\n\t"                                        \
                                          "vfma.f32 " sums ", q0, q1\n\t"
-// Of a group: its scale is r9, 8 times its sum r8.
+// The products of a group: its scale is r9, 8 times its sum r8.
 #define MOTE_HELIUM_GROUP(words, halves)                           \
   "vld20.32 {q4, q5}, [r1]\n\t"                                    \
   "vld21.32 {q4, q5}, [r1]!\n\t"                                   \

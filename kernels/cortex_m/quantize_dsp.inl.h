@@ -9,7 +9,7 @@
 
 namespace mote::dsp {
 
-/// Of the largest magnitude's bits.
+/// Returns the scale for the largest magnitude's bits.
 static inline ref::GroupScale scale_of_magnitude(uint32_t largest) {
   if (largest >= 0x7F800000u) return {NAN, 0.0f};
   const float absmax = f32_from_bits(largest);
@@ -24,7 +24,7 @@ static inline int32_t rounded(float value) {
   return result;
 }
 
-/// Of n columns; `columns`: a factor for each, or null.
+/// Returns the scale of n columns; `columns`: a factor for each, or null.
 static inline ref::GroupScale group_scale(const float* x, const float* columns, uint32_t n) {
   uint32_t largest = 0;  // without the sign, times 2
   if (columns == nullptr) {

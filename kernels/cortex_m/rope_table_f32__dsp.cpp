@@ -25,8 +25,8 @@ uint32_t bits_from(uint32_t first) {
   return first % 32 == 0 ? words[0] : words[0] << first % 32 | words[1] >> (32 - first % 32);
 }
 
-/// Of a magnitude from 2^-2 on, which is mantissa 2^exponent. Bits of 2 / pi that make multiples of 4 are
-/// left out.
+/// Reduces a magnitude from 2^-2 on, which is mantissa 2^exponent. Bits of 2 / pi that make multiples of 4
+/// are left out.
 Reduced reduce(float magnitude) {
   const uint32_t bits = bits_from_f32(magnitude);
   const uint32_t mantissa = (bits & 0x7FFFFFu) | 0x800000u;

@@ -44,7 +44,7 @@ static inline HalfPair widen_halves(const uint16_t* halves) {
   return pair;
 }
 
-/// Of 4 columns a, b, c, d the pairs (a, c) and (b, d), for weights of 8 bits.
+/// Makes the pairs (a, c) and (b, d) of each 4 columns a, b, c, d, for weights of 8 bits.
 static inline void widen_quads(const int8_t* q, uint32_t columns, uint32_t* pairs) {
   for (uint32_t k = 0; k < columns; k += 4) {
     const uint32_t word = load_word(q + k);
@@ -53,7 +53,7 @@ static inline void widen_quads(const int8_t* q, uint32_t columns, uint32_t* pair
   }
 }
 
-/// Of 8 columns a to h the pairs (a, c), (e, g), (b, d) and (f, h), for nibbles.
+/// Makes the pairs (a, c), (e, g), (b, d) and (f, h) of each 8 columns a to h, for nibbles.
 static inline void widen_octets(const int8_t* q, uint32_t columns, uint32_t* pairs) {
   for (uint32_t k = 0; k < columns; k += 8) {
     const uint32_t low = load_word(q + k), high = load_word(q + k + 4);
@@ -64,7 +64,7 @@ static inline void widen_octets(const int8_t* q, uint32_t columns, uint32_t* pai
   }
 }
 
-/// Of a row of activations.
+/// Returns the bytes of the pairs of a row of activations.
 static inline uint64_t pairs_bytes(uint64_t inputs) {
   return align_up(activation_padded(inputs) * 2, kAlignment);
 }

@@ -63,7 +63,8 @@ static inline int32x4_t dots_of_bytes(uint32x4_t words, int8x16_t x0, int8x16_t 
   return a;
 }
 
-/// The same of 4 bits as they are stored: x0 and x1 are the activations of low and of high nibbles.
+/// Returns the dot products of 4 bits as they are stored: x0 and x1 are the activations of low and of high
+/// nibbles.
 static inline int32x4_t dots_of_nibbles(uint32x4_t words, int8x16_t x0, int8x16_t x1) {
   int32_t d0, d1, d2, d3;
   int32x4_t a;

@@ -42,7 +42,7 @@ static inline float relative_product(const AttentionArgs& args, const Query& que
   return sum;
 }
 
-/// What the scaled product with the key at position p becomes (ScoreKind).
+/// Returns the score that the scaled product with the key at position p becomes (ScoreKind).
 template <class Element>
 static inline float score_of(const AttentionArgs& args, const Query& query, const Key<Element>& key,
                              uint32_t p, float scaled) {

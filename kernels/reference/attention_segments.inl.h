@@ -31,7 +31,7 @@ static inline const int32_t* globals_of_sequence(const AttentionArgs& args, size
   return args.next_global + (static_cast<ptrdiff_t>(row) - args.positions[row]);
 }
 
-/// Of a sparse kind from the first position that is seen to the last.
+/// Returns the positions that a row sees; for a sparse kind from the first position that is seen to the last.
 static inline PositionRange seen_by(const AttentionArgs& args, size_t row) {
   const uint32_t end = static_cast<uint32_t>(args.last_seen[row]) + 1;
   if (args.group != 0) {
@@ -55,7 +55,7 @@ static inline bool attends(const AttentionArgs& args, size_t row) {
   return !args.global_queries || args.next_global[row] == args.positions[row];
 }
 
-/// What of them lies in a segment.
+/// Returns the positions of `seen` that lie in a segment.
 static inline PositionRange seen_of_segment(PositionRange seen, uint32_t segment) {
   const uint32_t begin = segment * kAttentionSegment, end = begin + kAttentionSegment;
   return {seen.begin > begin ? seen.begin : begin, seen.end < end ? seen.end : end};
@@ -68,7 +68,7 @@ struct Softmax {
   float* sum;
 };
 
-/// What the maximum and the sum of a segment are before its first position.
+/// The maximum and the sum of a segment before its first position.
 struct SoftmaxStart {
   float max, sum;
 };
@@ -105,8 +105,8 @@ static inline bool is_sparse(ScoreKind score) {
   return score == ScoreKind::blocks || score == ScoreKind::globals;
 }
 
-/// What a row sees of a sparse kind: all, or positions [begin, end) and those from `last` on, of blocks the
-/// first block too, of globals the positions of global tokens.
+/// The positions that a row sees of a sparse kind: all, or positions [begin, end) and those from `last` on,
+/// of blocks the first block too, of globals the positions of global tokens.
 struct SparseRow {
   bool all;
   uint32_t begin, end, last;
@@ -126,7 +126,7 @@ static inline SparseRow sparse_row(const AttentionArgs& args, size_t row) {
   return {false, (own - 1) * args.block, (own + 2) * args.block, last * args.block, count, nullptr};
 }
 
-/// What is added to the score at position p.
+/// Returns the bias that is added to the score at position p.
 static inline float sparse_bias(const AttentionArgs& args, const SparseRow& row, uint32_t p) {
   if (row.all) return 0.0f;
   if (row.next_global == nullptr && p < args.block) return args.first_block_bonus;
@@ -135,7 +135,7 @@ static inline float sparse_bias(const AttentionArgs& args, const SparseRow& row,
   return global ? 0.0f : kUnseenScore;
 }
 
-/// The same of the positions [begin, end) of the sequence, in order; false: all are 0.
+/// Writes the biases of the positions [begin, end) of the sequence, in order; false: all are 0.
 static inline bool sparse_biases(const AttentionArgs& args, const SparseRow& row, PositionRange positions,
                                  float* biases) {
   const uint32_t begin = positions.begin, end = positions.end;
@@ -160,7 +160,7 @@ static inline bool sparse_biases(const AttentionArgs& args, const SparseRow& row
   return true;
 }
 
-/// Whether it sees any of the positions [begin, end).
+/// Says whether the row sees any of the positions [begin, end).
 static inline bool sees_any(const AttentionArgs& args, const SparseRow& row, uint32_t begin, uint32_t end) {
   if (row.all || end > row.last || (begin < row.end && end > row.begin)) return true;
   if (row.next_global == nullptr) return begin < args.block;

@@ -22,7 +22,7 @@ void multiply(const float* s, const float* x, uint32_t rows, uint32_t width, flo
   }
 }
 
-/// What a unit keeps in its scratch for a row.
+/// The values that a unit keeps in its scratch for a row.
 struct RowScratch {
   float *q, *k;   // [E]
   float* change;  // [F]

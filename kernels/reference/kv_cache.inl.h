@@ -53,7 +53,7 @@ static inline float load_scale(const KvQuad& from) {
 }
 static inline void store_scale(float scale, KvQuad* to) { memcpy(to, &scale, sizeof scale); }
 
-/// Of i8: Key[e] is the dequantized column e; store takes a quantized one.
+/// A key of i8: Key[e] is the dequantized column e; store takes a quantized one.
 template <>
 struct Key<KvQuad> {
   KvQuad* block;

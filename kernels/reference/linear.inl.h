@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the linear kernels of all weight types share: the quantized input row, and bias, activation and
-// residual.
+// The functions that the linear kernels of all weight types share: the quantized input row, and bias,
+// activation and residual.
 #pragma once
 
 #include "kernels/ops.h"

@@ -6,7 +6,7 @@
 namespace mote::ref {
 namespace {
 
-/// What a unit keeps in its scratch.
+/// The values that a unit keeps in its scratch.
 struct HeadScratch {
   float* scaled;    // [E]
   float* features;  // [M]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reference kernels of operations with a fixed state share.
+// The functions that the reference kernels of operations with a fixed state share.
 #pragma once
 
 #include <math.h>

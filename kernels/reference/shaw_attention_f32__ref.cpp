@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention with relative positions. Each operation rounds once, expf within a unit in the last place. What a
-// query has with the distances is computed once for all keys, and the weights of a distance are summed before
-// they meet its value: both take time in proportion to the reach.
+// Attention with relative positions. Each operation rounds once, expf within a unit in the last place. The
+// products of a query with the distances are computed once for all keys, and the weights of a distance are
+// summed before the sum meets the distance's value: both take time in proportion to the reach.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 namespace mote::ref {
 namespace {
 
-/// What a unit keeps in its scratch.
+/// The values that a unit keeps in its scratch.
 struct ShawScratch {
   float* of_distance;  // [2 reach + 1]: products with the query, then sums of weights
   float* scores;       // [rows of the sequence]

@@ -32,7 +32,7 @@ Bin bin_at(const float* shares, uint32_t bins, uint32_t index, float before, flo
 
 float softplus(float x) { return x > 20.0f ? x : log1pf(expf(x)); }
 
-/// Of knot `index`, 0 and `bins` being the corners of the square.
+/// Returns the slope at knot `index`, 0 and `bins` being the corners of the square.
 float slope_at(const float* logits, uint32_t bins, uint32_t index) {
   return index == 0 || index == bins ? 1.0f : kLeastBin + softplus(logits[index - 1]);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all kernels of norms over time share: means and deviations, the same to the bit in each. The variance
-// takes a second pass over v - mean; sums are doubles, so that the rounding of a value is what is left of a
-// float's.
+// The statistics that all kernels of norms over time share: means and deviations, equal to the bit in each
+// kernel. The variance takes a second pass over v - mean; sums are doubles, so that the rounding of a value
+// is what is left of a float's.
 #pragma once
 
 #include <math.h>
@@ -40,7 +40,7 @@ inline void column_statistics(const TimeNormArgs& args, uint32_t first, uint32_t
     scale[i] = 1.0 / sqrt(squares[i] / count + static_cast<double>(args.eps));
 }
 
-/// The same of all columns together.
+/// Computes the statistics of all columns together.
 inline void part_statistics(const TimeNormArgs& args, uint32_t first, uint32_t last, uint32_t begin,
                             uint32_t end, double* mean, double* scale) {
   const double count = static_cast<double>(last - first) * (end - begin);

@@ -14,7 +14,7 @@ struct ScaleAndMinimum {
   float scale, minimum;
 };
 
-/// Of a row's group. Both products are exact.
+/// Returns the scale and the minimum of a row's group. Both products are exact.
 static inline ScaleAndMinimum scale_and_minimum(const WideScales& scales, size_t g, uint32_t row) {
   const uint32_t words[3] = {scales.steps[0][row], scales.steps[1][row], scales.steps[2][row]};
   const uint32_t tops = words[0] >> 24 | words[1] >> 24 << 8 | words[2] >> 24 << 16;

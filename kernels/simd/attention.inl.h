@@ -34,7 +34,7 @@ static inline Tile<T> tile_at(const KvCacheView& cache, uint32_t sequence, uint3
           static_cast<const T*>(cache.values) + start * elements_of<V>(cache.value_dim)};
 }
 
-/// Whether the run sees any of the tile. The last tile, which divides the outputs, counts as seen.
+/// Says whether the run sees any of the tile. The last tile, which divides the outputs, counts as seen.
 static inline bool sees_tile(const AttentionArgs& args, const RowRun& run, uint32_t begin) {
   const uint32_t end = begin + kAttentionTile;
   if (run.seen.begin >= end || run.seen.end <= begin) return false;
@@ -46,7 +46,8 @@ static inline bool sees_segment(const AttentionArgs& args, const RowRun& run, ui
   return sees_tile(args, run, begin) || sees_tile(args, run, begin + kAttentionTile);
 }
 
-/// What the run sees of the tile. A tile begins a segment where none before it in the segment is seen.
+/// Returns the positions of the tile that the run sees. A tile begins a segment where none before it in the
+/// segment is seen.
 static Visible visible_of(const AttentionArgs& args, const RowRun& run, uint32_t begin) {
   Visible seen = visible(run.seen, begin);
   if (!is_sparse(args.score)) return seen;
@@ -212,13 +213,13 @@ static void pack_queries(const AttentionArgs& args, const RowBlock<V>& block, ui
   }
 }
 
-/// Whether a row is of the same group as the one before it, or there are no groups.
+/// Says whether a row is of the same group as the one before it, or there are no groups.
 static inline bool is_same_group(const AttentionArgs& args, uint32_t row) {
   const auto group = [&](uint32_t at) { return static_cast<uint32_t>(args.positions[at]) / args.group; };
   return args.group == 0 || group(row) == group(row - 1);
 }
 
-/// What any row of a run and another one, of the same sequence, sees.
+/// Returns the positions that any row of a run or another row, of the same sequence, sees.
 static inline SparseRow joint(const SparseRow& run, const SparseRow& row) {
   return {run.all || row.all,
           run.begin < row.begin ? run.begin : row.begin,

@@ -180,7 +180,8 @@ static void weigh_floats(float* scores, const QuerySpans& spans, const Softmax* 
                    tile.values, ahead, width);
 }
 
-/// The same with weights as bytes: together over all that any of them sees.
+/// Weighs as weigh_floats() does, with weights as bytes: together over all positions that any of the queries
+/// sees.
 template <class V, uint32_t Q, class T, class Ahead>
 static void weigh_bytes(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first, bool last,
                         const Tile<T>& tile, const Ahead& ahead, uint32_t width) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What scaled scores become before the softmax (ScoreKind), over the vectors V: a pass over the scores of one
-// query and tile, which takes 1 / (2 E) of the work of the scores, and several times that for tanh.
+// Turns scaled scores into the scores of a ScoreKind before the softmax, over the vectors V: a pass over the
+// scores of one query and tile, which takes 1 / (2 E) of the work of the scores, and several times that for
+// tanh.
 //
 // Against the reference: the same bits, but for capped scores, which are within 5 ulp (tanh and a product).
 #pragma once
@@ -69,7 +70,7 @@ static void add_relative(const AttentionArgs& args, uint32_t row, uint32_t head,
   for (uint32_t block = span.begin / 16; block * 16 < span.end; ++block) {
     const uint32_t begin = block * 16;
     typename V::Float sum[kVectors];
-    // Of each vector the lanes that the row sees lie in the table; the others may lie before or behind it.
+    // The lanes of a vector that the row sees lie in the table; the others may lie before or behind it.
     uint32_t first[kVectors], seen[kVectors];
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
       sum[v] = V::set(0.0f);

@@ -27,7 +27,7 @@ constexpr uint32_t kBlock = 16;      // positions
 constexpr uint32_t kMaxQueries = 8;  // that share a load
 constexpr uint32_t kFewQueries = 4;  // where they are fewer than V::kQueries
 
-/// What attention over a cache of elements T needs of V besides the members of floats.h:
+/// The members that attention over a cache of elements T needs of V besides those of floats.h:
 ///
 ///   kQueries             the most queries that share a load of keys or values
 ///   blocks(q)            blocks of 16 positions that q queries score at a time; also the vectors of columns
@@ -230,8 +230,8 @@ struct Outputs {
 };
 
 /// out[i][column] = factor[i] * out[i][column] + sum over the span of weights[i][p] * values[p][column], in
-/// order of p, at last divided, for Q queries and C vectors of columns, or the first `columns` of one. Of
-/// elements that hold two positions the first and the last may be half outside the span.
+/// order of p, at last divided, for Q queries and C vectors of columns, or the first `columns` of one. The
+/// first and the last element may be half outside the span where elements hold two positions.
 template <class V, uint32_t Q, uint32_t C, class T, class Ahead>
 MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* values, const Ahead& ahead,
                                              uint32_t width, PositionRange span, const Outputs& outputs,

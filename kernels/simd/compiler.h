@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the vector templates ask of the compiler.
+// The attributes that the vector templates ask of the compiler.
 #pragma once
 
 #define MOTE_INLINE __attribute__((always_inline))

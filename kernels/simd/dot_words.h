@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What integers of dots.h are in any vector, by the compiler's operators: lanes
-// of 32 bits, mod 2^32. A family hides what it has better instructions for.
-// Everything has internal linkage: see "Kernels" in docs/design.md.
+// The integers of dots.h in any vector, by the compiler's operators: lanes of 32 bits, mod 2^32. A family
+// hides what it has better instructions for. Everything has internal linkage: see "Kernels" in
+// docs/design.md.
 #pragma once
 
 #include <string.h>

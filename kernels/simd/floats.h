@@ -32,7 +32,7 @@
 //   look_up(table, i)            where kLooksUp: lane i mod 32 of the table, by the last bits of i
 //   limit(x, most)               where kLooksUp: x, or `most` with x's sign where |x| is larger
 //
-// Of the kernels that work on rows (CheckRows)
+// Functions for the kernels that work on rows (CheckRows)
 //   load_bytes(p)                kLanes int8 as floats
 //   half(h)                      an IEEE half as a scalar
 //   sum_lanes(x)                 of all lanes, always in the same order
@@ -54,7 +54,7 @@
 namespace mote {
 namespace {
 
-/// What every template needs.
+/// The members that every template needs.
 template <class V>
 struct CheckFloats {
   static_assert(V::kLanes == 4 || V::kLanes == 8 || V::kLanes == 16, "kLanes is 4, 8 or 16");
@@ -84,8 +84,8 @@ struct CheckFloats {
   static constexpr bool kPasses = true;
 };
 
-/// What the kernels that work on rows need besides, except transpose and the store of halves, which only
-/// kv_store needs.
+/// The members that the kernels which work on rows need besides, except transpose and the store of halves,
+/// which only kv_store needs.
 template <class V>
 struct CheckRows : CheckFloats<V> {
   MOTE_NEEDS(V, v.x = v.load(static_cast<const uint16_t*>(nullptr)));

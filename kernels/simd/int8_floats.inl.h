@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention.inl.h takes over a cache of i8, made of vectors that have floats and integers (floats.h,
-// ints.h) and of Words, which multiplies bytes four to an int32:
+// The vectors that attention.inl.h takes over a cache of i8, made of vectors that have floats and integers
+// (floats.h, ints.h) and of Words, which multiplies bytes four to an int32:
 //
 //   set(i), load(p)           an int32_t in each lane; kLanes words
 //   load_first(p, n)          the first n words; the other lanes are 0 and their memory is not touched

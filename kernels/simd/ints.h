@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What quantizing takes beside floats.h: integers and bytes of a struct V.
+// The members that quantizing takes beside floats.h: integers and bytes of a struct V.
 //
 // Types
 //   Int            kLanes int32

@@ -49,7 +49,7 @@ inline void store_neighbours(ConstRows k, uint32_t row, uint32_t column, uint32_
   for (uint32_t i = 0; i < V::kLanes; ++i) store_columns<V>(k[row + i] + column, e, width, to + i, kKeyStep);
 }
 
-/// Whether the `count` rows from `row` on are neighbours whose first position is a multiple of `count`.
+/// Says whether the `count` rows from `row` on are neighbours whose first position is a multiple of `count`.
 static inline bool are_neighbours(const KvStoreArgs& args, uint32_t row, uint32_t end, uint32_t count) {
   if (end - row < count || args.positions[row] % static_cast<int32_t>(count) != 0) return false;
   for (uint32_t i = 1; i < count; ++i) {

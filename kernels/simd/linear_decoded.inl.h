@@ -100,7 +100,7 @@ struct DecodedKernel {
     });
   }
 
-  /// Of two panels quad by quad.
+  /// Adds the products of two panels quad by quad.
   template <uint32_t R, uint32_t P>
   MOTE_INLINE static void add_bytes(const uint8_t* bytes, const char* const (&in)[R], size_t at,
                                     Parts<R, P>& dots) {

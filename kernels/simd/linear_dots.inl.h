@@ -52,7 +52,8 @@ constexpr uint64_t unpacked_panels_bytes(uint64_t inputs) {
   return 2 * kPanelRows * activation_padded(inputs);
 }
 
-/// Whether a tile prefetches the panels after its own: a tile with as many streams as a single row needs not.
+/// Says whether a tile prefetches the panels after its own: a tile with as many streams as a single row needs
+/// not.
 template <uint32_t P>
 constexpr bool kAhead = P < kLinearStreams;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tiles of linear_dots.inl.h are made of, over the vectors V (dots.h): the
-// formats with groups, the dot products of a quad and of a group, the end of a tile, unpacking.
+// The parts that the tiles of linear_dots.inl.h are made of, over the vectors V (dots.h): the formats with
+// groups, the dot products of a quad and of a group, the end of a tile, unpacking.
 #pragma once
 
 #include <stddef.h>
@@ -29,7 +29,8 @@ MOTE_INLINE inline void each(const Body& body) {
   }
 }
 
-/// The same over the quads of a group. V::kUnrollsQuads is false where small code matters more than speed.
+/// Calls body(0), body(1), ... as each() does, over the quads of a group. V::kUnrollsQuads is false where
+/// small code matters more than speed.
 template <class V, uint32_t N, class Body>
 MOTE_INLINE inline void each_quad(const Body& body) {
   if constexpr (V::kUnrollsQuads) {
@@ -171,8 +172,8 @@ MOTE_INLINE inline void start(const StartOf& start_of, Dots<V, R, P>& dot) {
   });
 }
 
-/// The same from -offset * sum of a row's activations, which lies at a[r] + sum_at. By vectors, because GCC
-/// spills registers if it is done by words.
+/// Starts the dot products from -offset * sum of a row's activations, which lies at a[r] + sum_at. By
+/// vectors, because GCC spills registers if it is done by words.
 template <class V, uint32_t offset, uint32_t R, uint32_t P>
 MOTE_INLINE inline void start_by_sums(const char* const (&a)[R], size_t sum_at, Dots<V, R, P>& dot) {
   start<V>(

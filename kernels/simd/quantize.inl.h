@@ -30,7 +30,7 @@ static inline GroupScale scale_of(int32_t bits) {
   return {absmax / 127.0f, 127.0f / absmax};
 }
 
-/// The same for kLanes groups, stored.
+/// Stores the scales of kLanes groups.
 template <class V>
 inline void scales_of(typename V::Int bits, float* scale, float* inverse) {
   using Float = typename V::Float;
@@ -52,7 +52,7 @@ MOTE_INLINE inline void load_group(const float* from, const float* columns,
       V::mul(x[i], V::load(columns + i * V::kLanes));
 }
 
-/// The same of fewer than 32 columns; the rest are 0.
+/// Loads a group of fewer than 32 columns; the rest are 0.
 template <class V>
 inline void load_last_group(const float* from, const float* columns, uint32_t count,
                             typename V::Float (&x)[kGroupVectors<V>]) {
@@ -92,7 +92,7 @@ MOTE_INLINE inline typename V::Int largest_bits(const typename V::Float* x) {
   }
 }
 
-/// The same of a row.
+/// Returns the bits of the largest magnitude of each lane, of a row.
 template <class V>
 inline typename V::Int largest_of_row(const float* row, const float* columns, size_t width) {
   typename V::Int bits = V::zero_int();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What dot products of simd/dots.h have beside the product itself, in vectors
-// of 256 bits. Everything has internal linkage: see "Kernels" in
-// docs/design.md.
+// The members that dot products of simd/dots.h have beside the product itself, in vectors of 256 bits.
+// Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/simd/dot_words.h"

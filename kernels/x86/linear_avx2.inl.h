@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the AVX2 kernels of Linear share: products of signed bytes. Quantized activations are -127 to 127 and
-// are multiplied by maddubs. A row that nothing quantized may hold -128, and is multiplied by madd.
+// The functions that the AVX2 kernels of Linear share: products of signed bytes. Quantized activations are
+// -127 to 127 and are multiplied by maddubs. A row that nothing quantized may hold -128, and is multiplied by
+// madd.
 #pragma once
 
 #include <immintrin.h>
@@ -53,7 +54,7 @@ MOTE_INLINE static inline void add_quad(const int8_t w[16][4], const int8_t* con
   }
 }
 
-/// The same for activations of -128, which have no opposite: in int16.
+/// Adds the products of 4 columns for activations of -128, which have no opposite: in int16.
 template <uint32_t R>
 static inline void add_widened_quad(const int8_t w[16][4], const int8_t* const a[R],
                                     __m256i dot[R][kHalves]) {
@@ -70,12 +71,12 @@ static inline void add_widened_quad(const int8_t w[16][4], const int8_t* const a
   }
 }
 
-/// Whether any byte of `least`, the minima of each lane, is -128.
+/// Says whether any byte of `least`, the minima of each lane, is -128.
 static inline bool has_lowest(__m256i least) {
   return _mm256_movemask_epi8(_mm256_cmpeq_epi8(least, _mm256_set1_epi8(-128))) != 0;
 }
 
-/// Whether any activation is -128.
+/// Says whether any activation is -128.
 static inline bool has_lowest(const LinearArgs& args) {
   const size_t columns = activation_padded(args.inputs);
   __m256i even = _mm256_setzero_si256(), odd = even;

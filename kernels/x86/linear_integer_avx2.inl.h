@@ -20,7 +20,7 @@ namespace mote::avx2 {
 
 constexpr uint32_t kMostAskingRows = 64;
 
-/// What the rows of a tile have in common: where scales and sums lie behind the q of a row.
+/// The layout that the rows of a tile have in common: where scales and sums lie behind the q of a row.
 struct ActivationLayout {
   size_t scales, sums;  // bytes from a row's start
   size_t groups;        // an even number

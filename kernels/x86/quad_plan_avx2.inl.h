@@ -28,7 +28,7 @@ constexpr uint64_t quad_plan_bytes(uint64_t columns) {
   return align_up(sizeof(QuadPlan) + (columns / 8 + columns / 4) * sizeof(uint16_t), alignof(QuadPlan));
 }
 
-/// Whether each 32 bits of sums are at most 128, a bit each.
+/// Says whether each 32 bits of sums are at most 128, a bit each.
 static inline uint32_t fitting(__m256i sums) {
   const __m256i over = _mm256_cmpgt_epi16(sums, _mm256_set1_epi16(128));
   const __m256i fit = _mm256_cmpeq_epi32(over, _mm256_setzero_si256());

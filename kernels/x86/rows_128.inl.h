@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels that work on rows take besides floats (simd/floats.h, simd/ints.h), in vectors of 128
-// bits. Everything has internal linkage: see "Kernels" in docs/design.md.
+// The functions that the kernels which work on rows take besides floats (simd/floats.h, simd/ints.h), in
+// vectors of 128 bits. Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/x86/floats_128.inl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the images of this folder share: the model in flash, a session in the arena, a heartbeat.
+// The parts that the images of this folder share: the model in flash, a session in the arena, a heartbeat.
 #pragma once
 
 #include <stddef.h>

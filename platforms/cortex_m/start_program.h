@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has to happen between reset and main, of any processor: for the one startup.cpp of an image.
+// The work between reset and main, of any processor: for the one startup.cpp of an image.
 #pragma once
 
 #include <string.h>

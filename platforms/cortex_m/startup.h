@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What runs before main, and what the linker script decided.
+// The functions that run before main, and the symbols that the linker script decided.
 #pragma once
 
 #include <stdint.h>

@@ -53,7 +53,7 @@ struct Call {
   void* context = nullptr;
   uint32_t count = 0;
 
-  /// What thread `thread` of `threads` does of it.
+  /// Runs the share of the call that thread `thread` of `threads` takes.
   void run_share(uint32_t thread, uint32_t threads) const {
     for (uint32_t index = thread; index < count; index += threads) task(context, index);
   }
@@ -139,7 +139,8 @@ struct Worker {
   const mote_posix_pool* pool = nullptr;
   pthread_t thread{};
 
-  /// True for one of the two who try. What the worker reads of the call afterwards stays until it is done.
+  /// True for one of the two who try. The fields of the call that the worker reads afterwards stay until it
+  /// is done.
   bool claim(uint32_t number) {
     uint32_t last = number - 1;
     return claimed.load() == last && claimed.compare_exchange_strong(last, number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has to happen before main, and traps: each ends the run with a line and the exit code 2.
+// Does the work before main, and handles traps: each ends the run with a line and the exit code 2.
 #include "start_program.h"
 
 extern "C" {

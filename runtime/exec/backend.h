@@ -9,7 +9,7 @@
 
 namespace mote {
 
-/// Whether a backend computes it: a linear operation with f32 weights.
+/// Says whether a backend computes the operation: a linear operation with f32 weights.
 bool is_for_backend(const mote_model& model, uint32_t op);
 
 /// Bytes of scratch of one thread for operation `op`, those of mote's own kernel for it included.

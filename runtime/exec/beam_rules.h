@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a beam may not go on with, and what it loses by repeating itself, by its tokens so far.
+// The rules of a beam by its tokens so far: ids that it may not go on with, and scores that it loses by
+// repeating itself.
 #pragma once
 
 #include "mote/beams.h"
@@ -13,13 +14,13 @@ struct BeamTokens {
   uint32_t count;
 };
 
-/// Whether `id` would end n tokens that the beam has already.
+/// Says whether `id` would end n tokens that the beam has already.
 bool repeats_ngram(const BeamTokens& tokens, uint32_t n, int32_t id);
 
 /// A score, if `id` is among the tokens times the penalty, or over it where the score is positive.
 float penalize_repetition(const BeamTokens& tokens, float penalty, int32_t id, float score);
 
-/// Whether options have a penalty; 0 and 1 are none.
+/// Says whether options have a penalty; 0 and 1 are none.
 inline bool has_penalty(const mote_beam_options& options) {
   return options.repetition_penalty != 0 && options.repetition_penalty != 1.0f;
 }

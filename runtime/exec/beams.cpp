@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Beam search as transformers does it. A step takes the best continuations of all beams, more of them than
-// there are beams, because those that end are no beams any longer. What ended is a hypothesis, scored by its
-// sum of log-probabilities over a power of its length; the best of them are kept.
+// there are beams, because those that end are no beams any longer. A beam that ended is a hypothesis, scored
+// by its sum of log-probabilities over a power of its length; the best hypotheses are kept.
 #include <math.h>
 #include <string.h>
 
@@ -206,7 +206,7 @@ void choose_survivors(BeamSearch& search) {
   search.next_ids = old;
 }
 
-/// Whether a beam may become better than the worst hypothesis, by a guess at its length.
+/// Says whether a beam may become better than the worst hypothesis, by a guess at its length.
 bool may_improve(const BeamSearch& search) {
   const mote_beam_options& options = search.options;
   if (!all_ended(search)) return true;

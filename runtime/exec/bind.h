@@ -36,15 +36,15 @@ inline constexpr uint32_t kTokens = 0;  // the first stream of a program
 struct StreamPlace {
   uint8_t* buffers;
   uint32_t rows;  // that they hold
-  // Of tokens and groups:
+  // Tables of the rows of tokens and groups:
   int32_t* positions;
   int32_t* sequences;
   int32_t* last_seen;  // of encoders: the last position of each row's sequence
   uint32_t* starts;    // of encoders: the first row of each sequence of the run, then the number of rows
   uint32_t*
       firsts;  // of groups: the first row of each in the pass, of the stream that it is of; then the end
-  // Of programs with a fixed number of rows of each sequence: of tokens the last of those, of those the last
-  // token of their sequence.
+  // Last rows, of programs with a fixed number of rows of each sequence: for tokens the last of those rows,
+  // for those rows the last token of their sequence.
   int32_t* last_across;
 };
 

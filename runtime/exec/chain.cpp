@@ -41,7 +41,7 @@ uint32_t row_operands(const Step& step, RowSpan operands[kMaxOperands]) {
   return count;
 }
 
-/// Whether `later` may take a row as soon as `earlier` has.
+/// Says whether `later` may take a row as soon as `earlier` has.
 bool may_follow(const Places& places, const Step& earlier, const Step& later) {
   RowSpan before[kMaxOperands], after[kMaxOperands];
   const uint32_t before_count = row_operands(earlier, before), after_count = row_operands(later, after);
@@ -61,17 +61,18 @@ const void* state_written(const Step& step) {
   return visit_step(step, [](auto operation, const auto& args) { return operation.state_written(args); });
 }
 
-/// Whether lanes can take it and none of its rows reads another's operands.
+/// Says whether lanes can take the step and none of its rows reads another's operands.
 bool goes_by_tokens(const Step& step) {
   return may_be_in_lane(step) && traits_of(step.op).reads != Reads::tokens;
 }
 
-/// Whether the steps can be in one fork of lanes without a barrier.
+/// Says whether the steps can be in one fork of lanes without a barrier.
 bool may_be_in_lanes(const Step& one, const Step& other) {
   return goes_by_tokens(one) && goes_by_tokens(other);
 }
 
-/// Whether rows of one step reach those of the other through a state: one writes what the other reads.
+/// Says whether rows of one step reach those of the other through a state: one step writes the state that the
+/// other reads.
 bool share_a_state(const Step& one, const Step& other) {
   const void* read = state_read(one);
   const void* read_by_other = state_read(other);

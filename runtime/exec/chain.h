@@ -24,7 +24,7 @@ struct RowSpan {
   size_t bytes;
 };
 
-/// Whether no row of one lies over another row of the other; the same row may.
+/// Says whether no row of one operand lies over another row of the other; the same row may.
 bool rows_stay_apart(const RowSpan& a, const RowSpan& b, uint32_t rows);
 
 // Each step is compared with those before it in its chain, or since the last barrier. These bounds keep the

@@ -11,7 +11,7 @@
 namespace mote {
 namespace {
 
-/// Whether the call names a program and gives it what its rows are.
+/// Checks that the call names a program and gives it rows of its kind.
 mote_status check_program(const mote_session* session, const mote_rows& call, mote_error* error) {
   const uint32_t programs = session->model->root->programs()->size();
   if (call.rows == nullptr || call.count == 0 || call.count > session->options.chunk) {
@@ -32,8 +32,8 @@ mote_status check_program(const mote_session* session, const mote_rows& call, mo
   return MOTE_OK;
 }
 
-/// Whether the rows can be appended, but for their room. What they ask of each sequence is then in
-/// session->asked.
+/// Checks that the rows can be appended, but not that there is room for them. The room that the rows ask of
+/// each sequence is then in session->asked.
 mote_status check_rows(const mote_session* session, const mote_row* rows, uint32_t count, mote_error* error) {
   uint32_t outputs = 0;
   memset(session->asked, 0, session->options.batch * sizeof session->asked[0]);

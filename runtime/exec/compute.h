@@ -32,7 +32,7 @@ mote_status check_ids(const mote_session* session, const int32_t* ids, uint32_t 
 /// MOTE_WRONG_STATE if one lacks a source that the program attends to.
 mote_status check_room(const mote_session* session, mote_error* error, uint32_t program = 0);
 
-/// The same of n more tokens of one sequence.
+/// Checks the room for n more tokens of one sequence, as the function above does for all.
 mote_status check_room(const mote_session* session, uint32_t sequence, uint32_t n, mote_error* error);
 
 /// Starts a run of the first `count` rows, which were checked.

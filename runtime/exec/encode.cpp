@@ -43,7 +43,7 @@ mote_status check_source(const mote_session* session, uint32_t program, uint32_t
               " tokens, which attend to its source; truncate it to 0 before it gets another");
 }
 
-/// Whether outputs are of the rows of groups, all of them.
+/// Says whether outputs are of the rows of groups, all of them.
 bool of_groups(const mote_session* session, uint32_t program) {
   return session->programs[program].selects != kTokens;
 }
@@ -66,7 +66,7 @@ mote_status fail_room(const mote_session* session, uint64_t outputs, mote_error*
               session->options.logit_rows);
 }
 
-/// Whether the sequences fit a run; *total is the number of their tokens.
+/// Checks that the sequences fit a run; *total becomes the number of their tokens.
 mote_status check_lengths(const mote_session* session, const mote_batch& batch, uint32_t* total,
                           mote_error* error) {
   const mote_session_options& options = session->options;
@@ -102,7 +102,7 @@ uint32_t count_outputs(const mote_session* session, const mote_batch& batch, uin
   return session->model->sources ? 0 : total;
 }
 
-/// Whether the rows asked for are tokens of the run and have room.
+/// Checks that the rows asked for are tokens of the run and have room.
 mote_status check_rows(const mote_session* session, const mote_batch& batch, uint32_t total,
                        mote_error* error) {
   const uint32_t program = whole_program(*session->model);
@@ -130,7 +130,7 @@ mote_status check_rows(const mote_session* session, const mote_batch& batch, uin
   return MOTE_OK;
 }
 
-/// Whether there are ids, or floats where the program takes those.
+/// Checks that there are ids, or floats where the program takes those.
 mote_status check_input(const mote_session* session, const mote_batch& batch, mote_error* error) {
   const bool floats = session->programs[whole_program(*session->model)].input_width != 0;
   if (floats ? batch.values != nullptr : batch.ids != nullptr && batch.values == nullptr) return MOTE_OK;
@@ -172,7 +172,7 @@ uint32_t length_at(const mote_row* rows, uint32_t count, uint32_t first) {
   return end - first;
 }
 
-/// Whether the rows are whole sequences: of encoders 0, 1, ..., else any, each once.
+/// Checks that the rows are whole sequences: of encoders 0, 1, ..., else any, each once.
 mote_status check_sequences(const mote_session* session, uint32_t program, const mote_row* rows,
                             uint32_t count, mote_error* error) {
   const uint32_t batch = session->options.batch;

@@ -85,7 +85,8 @@ void finish(const Step& step) {
   visit_step(step, [&](auto operation, const auto& args) { operation.finish(args, step.merge); });
 }
 
-/// Whether each lane ends where a sequence of an encoder does: then no lane reads keys and values of another.
+/// Says whether each lane ends where a sequence of an encoder does: then no lane reads keys and values of
+/// another.
 bool lanes_are_sequences(const mote_session& session, uint32_t of_lane) {
   if (!is_whole(*current(session).file)) return false;
   for (uint32_t row = of_lane; row < session.run.rows; row += of_lane) {
@@ -157,7 +158,8 @@ void trace(const mote_session* session, uint32_t step) {
   }
 }
 
-/// What the run has made is the session's, its outputs too: until here they are what the arena held before.
+/// Hands the results of the run to the session, its outputs too: until here the outputs are what the arena
+/// held before.
 void commit(mote_session* session) {
   session->run.active = false;
   session->logit_count = session->run.outputs;

@@ -13,7 +13,7 @@ uint64_t slot_floats(const file::State& state) {
   return align_up(uint64_t{state.heads()} * state.rows() * state.cols(), kAlignment / sizeof(float));
 }
 
-/// What sequence `from` keeps, into what a run of `to` would write.
+/// Copies the states that sequence `from` keeps to those that a run of `to` would write.
 void copy_to_other_slot(mote_session* s, uint32_t from, uint32_t to) {
   for (uint32_t i = 0; i < s->model->root->states()->size(); ++i) {
     const FixedStateView& view = s->fixed.views[i];

@@ -10,7 +10,8 @@
 
 namespace mote {
 
-/// What the session keeps track of; then the states themselves. While counting the session gets none.
+/// Take places for the tables by which the session keeps track of its states, then for the states themselves.
+/// While counting the session gets none.
 void take_fixed_tables(Arena& arena, mote_session* session);
 void take_fixed_states(Arena& arena, mote_session* session);
 

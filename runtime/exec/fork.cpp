@@ -218,7 +218,7 @@ void run(const Fork& fork, const Piece& piece) {
   }
 }
 
-/// Whether the session's scratch is what the piece's first step needs.
+/// Says whether the session's scratch is the one that the piece's first step needs.
 [[maybe_unused]] bool scratch_fits(const Fork& fork, const Piece& piece) {
   const Step& step = fork.steps[piece.step];
   const Range rows = fork.kind == ForkKind::lanes ? lane_of(fork, piece.part) : Range{0, fork.rows};
@@ -230,7 +230,7 @@ void run_piece(const Fork& fork, const Piece& piece) {
   run(fork, piece);
 }
 
-/// What is left of a part's share; `last`: the step whose kernel was the last to prepare the scratch for the
+/// Runs the rest of a part's share; `last`: the step whose kernel was the last to prepare the scratch for the
 /// part's rows, or fork.end.
 void run_share(const Fork& fork, uint32_t part, void* scratch, uint32_t* last) {
   Share& share = fork.session->shares[part];

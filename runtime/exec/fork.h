@@ -7,7 +7,7 @@
 
 namespace mote {
 
-/// What a unit of a fork is.
+/// The kinds of units of a fork.
 enum class ForkKind : uint8_t {
   rows,    // a row, through a chain of steps
   panels,  // a unit across all rows of one step: a panel, a KV head of a block of rows, a block of a sequence

@@ -7,7 +7,7 @@
 
 namespace mote {
 
-/// Of each row of the pass the next position of a global token, of models that have such
+/// Finds for each row of the pass the next position of a global token, in models that have global tokens
 /// (kernels/attention_ops.h).
 void find_global_tokens(mote_session* session);
 

@@ -16,7 +16,7 @@ void take_caches(Arena& arena, mote_session* session);
 /// All pages are free.
 void clear_pages(mote_session* session);
 
-/// Whether the pools have the pages for counts[s] more tokens of each sequence s.
+/// Checks that the pools have the pages for counts[s] more tokens of each sequence s.
 mote_status check_pages(const mote_session* session, const uint32_t* counts, mote_error* error);
 
 /// Pages for the rows that the run adds, those that are shared copied first.
@@ -42,8 +42,8 @@ void copy_sequence(mote_session* session, uint32_t from, uint32_t to);
 /// Sequence s becomes a copy of what from[s] was, for each s.
 void reorder_sequences(mote_session* session, const uint32_t* from);
 
-/// Pages for a run of whole sequences in a model that decodes. What the program kept of them before is
-/// dropped.
+/// Pages for a run of whole sequences in a model that decodes. Pages that the program kept of the sequences
+/// before are dropped.
 void hold_sources(mote_session* session);
 
 /// After such a run: its sequences have their sources.
@@ -57,7 +57,7 @@ void drop_sources(mote_session* session);
 mote_status check_sources(const mote_session* session, uint32_t program, const uint32_t* counts,
                           mote_error* error);
 
-/// Whether attention multiplies single columns of keys, which packed ones are slow for.
+/// Says whether attention multiplies single columns of keys, which is slow for packed keys.
 bool has_relative_queries(const mote_model& model);
 
 /// The most rows that a sequence of a program of whole sequences has in the session.

@@ -12,7 +12,8 @@ namespace mote {
 
 inline constexpr uint32_t kKvBlock = 16;  // positions
 
-/// Of `count` strips, each of `positions` elements of `bytes` bytes, those elements from position `used` on.
+/// Clears the elements from position `used` on of `count` strips, each of `positions` elements of `bytes`
+/// bytes.
 inline void clear_strips(uint8_t* strips, uint32_t count, uint32_t positions, uint32_t bytes, uint32_t used) {
   if (used >= positions) return;
   for (uint32_t i = 0; i < count; ++i, strips += positions * bytes) {

@@ -17,7 +17,7 @@
 
 namespace mote {
 
-/// What decides how many rows are enough: of all linear operations of a program together.
+/// The sizes that decide how many rows are enough: of all linear operations of a program together.
 struct LinearWeights {
   bool integers;
   uint32_t columns;  // of the first
@@ -32,8 +32,8 @@ uint32_t least_lane_rows(const mote_model& model, const file::Program& program, 
 /// Rows of a lane where `rows` are dealt to `lanes`; the last lanes may have fewer, or none.
 inline uint32_t rows_of_lane(uint32_t rows, uint32_t lanes) { return (rows + lanes - 1) / lanes; }
 
-/// Whether lanes can take the step: its rows are tokens, and no unit of it is a sequence, whose rows may be
-/// another lane's. Other steps are forks of their own over the rows of all lanes.
+/// Says whether lanes can take the step: its rows are tokens, and no unit of it is a sequence, whose rows may
+/// be another lane's. Other steps are forks of their own over the rows of all lanes.
 bool may_be_in_lane(const Step& step);
 
 /// A step over the rows of a lane, `first_row` and on, which keep their numbers. The lane's buffers lie

@@ -76,7 +76,7 @@ uint64_t count_rows(const mote_session& s, const file::Program& program, uint32_
   return saturating_multiply(rows / groups.ratio(), groups.parts());  // each may end in a part of a group
 }
 
-/// The same, which check_counts proved to be few enough.
+/// Returns count_rows(), which check_counts proved to be few enough.
 uint32_t most_rows(const mote_session& s, const file::Program& program, uint32_t stream) {
   return static_cast<uint32_t>(count_rows(s, program, stream));
 }
@@ -138,7 +138,7 @@ bool takes_floats(const mote_model& model) {
   return false;
 }
 
-/// What the rows of groups are; those of tokens have the session's tables.
+/// Takes places for the tables of the rows of groups; rows of tokens have the session's tables.
 void take_groups(Arena& arena, mote_session* s) {
   if (!kHasWholeSequences) return;
   uint32_t rows[kMaxStreams] = {};
@@ -215,7 +215,7 @@ void take_activations(Arena& arena, mote_session* s) {
   }
 }
 
-/// What the steps ask of the executor, the largest of all.
+/// The needs that the steps have of the executor, the largest of all.
 struct Needs {
   uint64_t scratch_bytes = 0;
   uint64_t partial_floats = 0;  // of attention, for a row and segment

@@ -13,7 +13,8 @@ namespace mote {
 /// too many work units.
 mote_status lay_out(Arena& arena, mote_session* session, mote_memory* memory, mote_error* error);
 
-/// The same without an arena: *bytes is what the arena takes. Fails where no arena could be so large.
+/// Lays out the session without an arena: *bytes becomes the size of the arena. Fails where no arena could be
+/// so large.
 mote_status count_bytes(mote_session* session, mote_memory* memory, uint64_t* bytes, mote_error* error);
 
 /// Makes `places`, those of the session, the program's.

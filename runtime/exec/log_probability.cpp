@@ -19,7 +19,8 @@ double log_sum(const float* logits, uint32_t vocab) {
   return static_cast<double>(most) + log(sum);
 }
 
-/// Of infinite logits, which share all probability, each has a logarithm of 0.
+/// Returns the logarithm of a logit's probability; infinite logits share all probability, and each has a
+/// logarithm of 0.
 float log_share(float logit, double all) {
   if (isinf(all)) return static_cast<double>(logit) == all && all > 0 ? 0.0f : -INFINITY;
   return static_cast<float>(static_cast<double>(logit) - all);

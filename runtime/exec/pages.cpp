@@ -12,7 +12,7 @@ void drop(PagePool* pool, uint32_t* entry) {
   *entry = kNoPage;
 }
 
-/// Whether the page that position `length` falls into holds earlier positions for other sequences too.
+/// Says whether the page that position `length` falls into holds earlier positions for other sequences too.
 bool shares_last_page(const PagePool& pool, uint32_t sequence, uint32_t length) {
   if (length % pool.page_positions == 0) return false;
   return pool.holders[pool.pages_of(sequence)[length / pool.page_positions]] > 1;

@@ -88,7 +88,7 @@ inline uint32_t first_seen(const PagePool& pool, uint32_t length) {
   return pool.window == 0 || length < pool.window ? 0 : length - pool.window + 1;
 }
 
-/// Whether the window of a sequence of `length` tokens has dropped the tile.
+/// Says whether the window of a sequence of `length` tokens has dropped the tile.
 inline bool is_behind(const PagePool& pool, uint32_t tile, uint32_t length) {
   return (uint64_t{tile} + 1) * pool.page_positions + kRollback <= first_seen(pool, length);
 }

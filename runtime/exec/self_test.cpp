@@ -55,7 +55,7 @@ mote_status replay_rows(mote_session* session, const file::SelfTest& test, mote_
   return MOTE_OK;
 }
 
-/// Of floats, or of the prompt's tokens.
+/// Encodes the test's source, which is floats or the prompt's tokens.
 mote_status replay_source(mote_session* session, const file::SelfTest& test, mote_error* error) {
   uint32_t length = test.ids()->size();
   mote_batch source{};

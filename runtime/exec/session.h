@@ -131,7 +131,7 @@ struct mote_session {
 
 namespace mote {
 
-/// What the session's last run, or the one in progress, is of.
+/// Returns the program of the session's last run, or of the one in progress.
 inline const ProgramSteps& current(const mote_session& session) { return session.programs[session.program]; }
 
 /// A row of logits of a program that appends, or null.

@@ -34,7 +34,8 @@ mote_status check_backend(const mote_model* model, const mote_backend* backend, 
   return MOTE_OK;
 }
 
-/// Of mote_kv_dtype, in its order. Columns lie side by side in the cache, so a head's width is a multiple.
+/// The types of mote_kv_dtype, in its order. Columns lie side by side in the cache, so a head's width is a
+/// multiple.
 constexpr struct {
   DType dtype;
   uint32_t side_by_side;
@@ -56,7 +57,7 @@ bool is_fast(const mote_model& model, mote_kv_dtype type, Isa isa) {
   return attention->isa != Isa::kRef && heads_fit(model, type);
 }
 
-/// What MOTE_KV_AUTO stands for (mote.h).
+/// Returns the type that MOTE_KV_AUTO stands for (mote.h).
 mote_kv_dtype best_kv(const mote_model& model, Isa isa) {
   if (model.first_linear == DType::f32) return MOTE_KV_F32;
   // Weights of 8 bits below a head of more are exact (BitNet's): nothing else is to be rounded.

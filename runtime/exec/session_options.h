@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the options of a session come to, for its model and this machine.
+// Completes the options of a session for its model and this machine.
 #pragma once
 
 #include "mote/mote.h"

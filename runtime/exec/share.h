@@ -17,7 +17,7 @@
 
 namespace mote {
 
-/// What is left of one thread's share, in a cache line of its own.
+/// The rest of one thread's share, in a cache line of its own.
 class alignas(kAlignment) Share {
  public:
   // A step's number and the units left of it are one word, which each processor with threads can replace at

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What snapshots of a session and of one sequence have in common: a header, the lengths of the tokens and of
-// sources, each pool's table and pages (kv_snapshot.h), the states of a fixed size of each sequence that has
-// tokens, the tokens' ids. The same functions walk the state to write and to read it.
+// The parts that snapshots of a session and of one sequence have in common: a header, the lengths of the
+// tokens and of sources, each pool's table and pages (kv_snapshot.h), the states of a fixed size of each
+// sequence that has tokens, the tokens' ids. One set of functions walks the state to write and to read it.
 #pragma once
 
 #include <string.h>
@@ -16,7 +16,7 @@ namespace mote {
 
 inline constexpr uint32_t kSnapshotVersion = 5;  // of both kinds
 
-/// What snapshots begin with.
+/// The beginning of a snapshot.
 struct SnapshotHeader {
   char magic[8];
   uint32_t version;

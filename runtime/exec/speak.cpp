@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An utterance: a model's programs one after the other (schema/mote.fbs, Voice). What one leaves in the
-// session is gone when the next runs, so an utterance keeps it in memory of its own.
+// An utterance: a model's programs one after the other (schema/mote.fbs, Voice). The outputs that one program
+// leaves in the session are gone when the next runs, so an utterance keeps them in memory of its own.
 #include <math.h>
 #include <string.h>
 

@@ -33,13 +33,13 @@ void penalize_all(const RuledTokens& ruled, const float* logits, const Candidate
   }
 }
 
-/// Whether the last `count` tokens are these.
+/// Says whether the last `count` tokens are these.
 bool ends_with(const RuledTokens& ruled, const int32_t* ids, uint32_t count) {
   return count <= ruled.count &&
          (count == 0 || memcmp(ruled.ids + (ruled.count - count), ids, count * sizeof ids[0]) == 0);
 }
 
-/// What followed the last n - 1 tokens wherever they stood before.
+/// Bans the ids that followed the last n - 1 tokens wherever these tokens stood before.
 void ban_ngrams(const RuledTokens& ruled, const Candidates& candidates) {
   const uint32_t n = ruled.rules->no_repeat_ngram;
   if (n == 0 || ruled.count < n) return;

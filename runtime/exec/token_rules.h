@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a generation may not go on with, and what it loses by repeating itself (mote_token_rules), in the
-// order in which transformers' generate changes logits.
+// The rules of a generation (mote_token_rules), in the order in which transformers' generate changes logits:
+// they forbid ids and make repeated ones less likely.
 #pragma once
 
 #include "mote/mote.h"
@@ -20,7 +20,7 @@ struct RuledTokens {
   uint32_t stop_count, more_stop_count;
 };
 
-/// What a file has of both, its values as they are; null: nothing.
+/// Return the options and the rules that a file has, its values as they are; null: the file has none.
 mote_sampling sampling_of(const file::Generation* own);
 mote_token_rules rules_of(const file::Generation* own);
 

@@ -59,8 +59,8 @@ bool join(Columns* into, const Columns& other) {
 
 constexpr uint32_t kMostParts = 3;
 
-/// What was written of a buffer, at the buffer's place. Places begin at multiples of so many bytes, so what
-/// is noted of two buffers is at the same bytes or at others.
+/// The columns that were written of a buffer, at the buffer's place. Places begin at multiples of so many
+/// bytes, so the notes of two buffers are of the same bytes or of others.
 class Written {
  public:
   uint32_t buffer, parts;

@@ -12,7 +12,8 @@
 #include "schema/mote_generated.h"
 #else
 
-// Of tables that the build never reads, because it refuses a file that needs them, nothing is verified.
+// Declares tables that the build never reads, because it refuses a file that needs them: nothing of them is
+// verified.
 #include <flatbuffers/flatbuffers.h>
 
 namespace mote::file {

@@ -127,7 +127,7 @@ mote_status check_tensors(const mote_model& model, bool hashes, mote_error* erro
   return MOTE_OK;
 }
 
-/// Whether the output's rows are what the program says they are.
+/// Checks that the output's rows are what the program says they are.
 mote_status check_output(const mote_model& model, const file::Program& program, file::StreamKind rows,
                          mote_error* error) {
   const uint32_t width = program.output()->width();

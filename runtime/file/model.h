@@ -17,7 +17,7 @@ namespace mote {
 inline constexpr uint32_t kMaxPrograms = 16;
 inline constexpr uint32_t kMaxStreams = 16;
 
-/// Of a program a bit for each stream whose rows are kept in the states of its ratio (kept_stream).
+/// A bit for each stream of a program whose rows are kept in the states of its ratio (kept_stream).
 using KeptStreams = uint16_t;
 static_assert(kMaxStreams <= 8 * sizeof(KeptStreams));
 
@@ -68,7 +68,7 @@ inline bool is_whole(const file::Program& program) {
   return kHasWholeSequences && program.kind() == file::ProgramKind::whole;
 }
 
-/// What states have in common whose pages are one pool.
+/// The properties that states have in common whose pages are one pool.
 struct CacheKind {
   uint32_t window;  // 0: none
   uint32_t ratio;   // tokens of a position; 0: they are of a fixed number of rows
@@ -84,8 +84,8 @@ struct CacheKind {
 };
 CacheKind cache_kind(const file::State& state);
 
-/// Of each kind of the states of keys and values, in order, the first state: their number, kMaxPools + 1 if
-/// there are more. Indices, because a stack may be small.
+/// Finds the first state of each kind of the states of keys and values, in order. Returns the number of
+/// kinds, kMaxPools + 1 if there are more. `firsts` are indices, because a stack may be small.
 uint32_t first_of_kinds(const file::Model& root, uint16_t firsts[kMaxPools]);
 
 /// The most rows of a sequence of the program.
@@ -94,7 +94,7 @@ uint32_t context_of(const file::Model& root, const file::Program& program);
 /// The program that encodes: the first of whole sequences. The model has one.
 uint32_t whole_program(const mote_model& model);
 
-/// Whether rows of such a stream follow each other in sequences.
+/// Says whether rows of such a stream follow each other in sequences.
 inline bool has_positions(file::StreamKind kind) {
   return kind == file::StreamKind::token || kind == file::StreamKind::group;
 }
@@ -131,7 +131,7 @@ mote_status check_voice(const mote_model& model, mote_error* error);
 /// Proves that the stored self test fits the model, if there is one.
 mote_status check_self_test(const mote_model& model, mote_error* error);
 
-/// Whether a state is as large for any number of tokens: of every kind but keys and values.
+/// Says whether a state is as large for any number of tokens: so is every kind but keys and values.
 inline bool is_fixed(const file::State& state) {
   return kHasFixedStates && state.kind() != file::StateKind::kv;
 }
@@ -145,12 +145,12 @@ inline bool has_kv(const file::Model& root) {
 
 /// Floats that a row of the program is given; 0: it is given an id.
 uint32_t input_width(const file::Program& program);
-/// Whether it looks them up; it may take floats besides.
+/// Says whether the program looks ids up; it may take floats besides.
 bool takes_ids(const file::Program& program);
 
-/// Whether a picture's rows are those that the first program takes.
+/// Checks that a picture's rows are those that the first program takes.
 mote_status check_picture(const mote_model& model, mote_error* error);
-/// Whether what it says of rows of floats is what the first program takes.
+/// Checks that the first program takes rows of floats as the file says of pictures.
 mote_status check_sight(const mote_model& model, mote_error* error);
 
 }  // namespace mote

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a build for one model (kernels/of_model.h) lacks is refused before anything reads it: its tables were
-// not verified (file.h). Other builds lack nothing.
+// Refuses a file that needs parts which a build for one model (kernels/of_model.h) lacks, before anything
+// reads them: their tables were not verified (file.h). Other builds lack nothing.
 #pragma once
 
 #include "runtime/file/model.h"

@@ -75,8 +75,8 @@ float weight_of(uint32_t side, uint32_t patches, size_t place, uint32_t at) {
   return weight < 0.0f ? 0.0f : weight;
 }
 
-/// Of position `at`, for a place on a side whose ends are those of the table, steps counted from the nearer
-/// one.
+/// Returns the weight of position `at` for a place on a side whose ends are those of the table, steps counted
+/// from the nearer end.
 float corner_weight_of(uint32_t side, uint32_t patches, size_t place, uint32_t at) {
   const float last = static_cast<float>(side - 1);
   float middle = 0;

@@ -16,7 +16,7 @@ uint32_t ratio_to_tokens(const file::Program& program, uint32_t stream) {
   return ratio;
 }
 
-/// Whether a stream of groups has a row for parts of another's rows as it should.
+/// Checks that a stream of groups has a row for parts of another's rows as it should.
 mote_status check_parts(const file::Program& program, uint32_t index, uint32_t context, mote_error* error) {
   const file::Stream* stream = program.streams()->Get(index);
   const uint64_t rows = uint64_t{rows_of_sequence(program, stream->of(), context)} * stream->parts();
@@ -26,7 +26,7 @@ mote_status check_parts(const file::Program& program, uint32_t index, uint32_t c
               stream->ratio(), " rows of sequences of ", context);
 }
 
-/// Whether a stream of groups, `index`, is of rows of an earlier one, so that none is of itself.
+/// Checks that the stream of groups `index` is of rows of an earlier one, so that no stream is of itself.
 mote_status check_groups(const file::Program& program, uint32_t index, mote_error* error) {
   const auto* streams = program.streams();
   const file::Stream* stream = streams->Get(index);

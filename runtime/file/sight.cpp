@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model of texts takes of pictures: rows of floats beside its ids.
+// Gives a model of texts its rows of pictures: rows of floats beside its ids.
 #include <string.h>
 
 #include "mote/pictures.h"
@@ -18,7 +18,7 @@ uint64_t width_of(const file::Sight& sight) {
 
 const char* text_of(const flatbuffers::String* text) { return text == nullptr ? nullptr : text->c_str(); }
 
-/// Whether ids begin with `count` image ids, and no more follow.
+/// Says whether ids begin with `count` image ids, and no more follow.
 bool is_picture(const int32_t* ids, uint32_t n, uint64_t count, int32_t image_id) {
   if (count == 0 || count > n) return false;
   for (uint32_t i = 0; i < count; ++i) {
@@ -33,7 +33,8 @@ class Positions {
   /// `n`: tokens; `end`: the position behind them.
   Positions(uint32_t n, int64_t end) : gap_(int64_t{n} - end) {}
 
-  /// What the positions of row `index` are more than it, so that rows behind all pictures have their own.
+  /// Writes by how much the positions of row `index` are more than `index`, so that rows behind all pictures
+  /// have their own.
   void write(uint32_t index, int64_t first, int64_t row, int64_t column, float* out) const {
     for (const int64_t position : {first, row, column}) *out++ = static_cast<float>(position + gap_ - index);
   }

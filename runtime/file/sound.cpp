@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model that hears takes of sound.
+// The input of a model that hears.
 #include "mote/sound.h"
 #include "runtime/error.h"
 #include "runtime/file/model.h"
@@ -9,7 +9,7 @@ namespace mote {
 
 namespace {
 
-/// Whether squares lie in the spectrum and are as wide as a row; or there are none.
+/// Says whether squares lie in the spectrum and are as wide as a row; or there are none.
 bool fits_squares(const mote_model& model, const file::Sound& sound) {
   if (sound.patch() == 0) return true;
   const uint64_t patch = sound.patch();
@@ -21,7 +21,7 @@ bool fits_squares(const mote_model& model, const file::Sound& sound) {
 
 bool is_flag(float value) { return value == 0.0f || value == 1.0f; }
 
-/// Whether features can be computed as it is said, and are as wide as a row.
+/// Says whether features can be computed as the file says, and are as wide as a row.
 bool fits_features(const mote_model& model, const file::Sound& sound) {
   const uint32_t width = input_width(*model.root->programs()->Get(whole_program(model)));
   const bool sized =

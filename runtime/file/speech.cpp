@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a decoder of speech writes besides text.
+// The tokens that a decoder of speech writes besides text.
 #include "mote/sound.h"
 #include "runtime/error.h"
 #include "runtime/file/model.h"

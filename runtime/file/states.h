@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the verifier proves of a model's states.
+// Proofs of a model's states, which the verifier makes.
 #pragma once
 
 #include "runtime/file/model.h"
@@ -43,8 +43,8 @@ class StateUses {
 };
 
 /// Proves that keys and values that outlive a run were stored by it: a program that appends stores in all
-/// states of such programs, one with a memory in all of them, and a source in all of its own. What is saved
-/// or read of other runs would else be what the arena held before. Of operations that were proved.
+/// states of such programs, one with a memory in all of them, and a source in all of its own. Saved states
+/// and those read of other runs would else be what the arena held before. The operations were proved before.
 mote_status check_stored(const mote_model& model, mote_error* error);
 
 }  // namespace mote

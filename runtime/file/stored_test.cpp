@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a file says that its model gives.
+// Checks the run that a file states of its model.
 #include "runtime/error.h"
 #include "runtime/file/model.h"
 
 namespace mote {
 namespace {
 
-/// Whether so many floats are rows of the source, where that takes floats.
+/// Says whether so many floats are rows of the source, where the source takes floats.
 bool fits_source(const mote_model& model, uint64_t values) {
   const file::Program& source = *model.root->programs()->Get(whole_program(model));
   const uint32_t width = input_width(source);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model that speaks is made of.
+// The parts of a model that speaks.
 #include "mote/voice.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 namespace mote {
 namespace {
 
-/// Whether a number is one that noise or speed may be by default.
+/// Says whether a number may be a default of noise or speed.
 bool is_number(float value, float least) { return isfinite(value) && value >= least; }
 
 bool is_plain(const file::Program& program) {

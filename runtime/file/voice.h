@@ -13,7 +13,7 @@ inline constexpr uint32_t kDurationNoise = 2;  // floats behind the features of 
 struct VoiceWidths {
   uint32_t features, latents, hop;
 };
-/// Of a model that has a voice.
+/// Returns the widths of a model that has a voice.
 VoiceWidths voice_widths(const mote_model& model);
 
 /// Frames whose samples a run of the last program gives, beside those that they depend on.

@@ -11,8 +11,8 @@ class AttentionProofs : public Proofs {
  public:
   using Proofs::Proofs;
 
-  /// Whether the bias has a row for each position of a query, of every head. Of one position both forms
-  /// agree.
+  /// Says whether the bias has a row for each position of a query, of every head. For a single position both
+  /// forms agree.
   bool is_by_position(const file::Attention& op) const {
     const file::Tensor* table = model_.root->tensors()->Get(static_cast<uint32_t>(op.bias()));
     return table->rows() == uint64_t{op.heads()} * table->cols();
@@ -47,7 +47,7 @@ class AttentionProofs : public Proofs {
     return static_cast<const float*>(data(table));
   }
 
-  /// Of every head a column for each distance of the query's stream.
+  /// Returns rows with a column of every head for each distance of the query's stream.
   ConstRows row_bias(const file::Attention& op, const Operand& q, uint32_t* reach) {
     const Operand bias = f32_slice(op.row_bias(), "row_bias");
     if (status_ != MOTE_OK) return {};

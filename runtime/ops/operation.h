@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the runtime knows of an operation. runtime/ops/<operation>.h has a struct for each in namespace ops,
+// The runtime's knowledge of an operation: runtime/ops/<operation>.h has a struct for each in namespace ops,
 // derived from Operation, and its overload of Binder::bind. The struct has
 //   operands(args, f)            the operands that lie in buffers: f for each, as rows_of gives it
 //   work_per_row(args)           rough multiply-adds, without what depends on the context
@@ -13,12 +13,12 @@
 
 namespace mote {
 
-/// What a kernel's work unit is: a row of outputs, a panel of 16 outputs of all rows (Call::stream included),
-/// a KV head of a block of rows, a block of columns of a sequence's rows, or a panel of every expert of all
+/// The work units of kernels: a row of outputs, a panel of 16 outputs of all rows (Call::stream included), a
+/// KV head of a block of rows, a block of columns of a sequence's rows, or a panel of every expert of all
 /// rows. All but the first are across rows; sequence_block takes the rows of all lanes.
 enum class WorkUnit : uint8_t { row, panel, head_block, sequence_block, expert_panel };
 
-/// What a row of outputs is made of: the same row of the operands, rows of tokens, or a state too.
+/// The operands of a row of outputs: the same row of the operands, rows of tokens, or a state too.
 enum class Reads : uint8_t { own_row, tokens, state };
 
 struct Traits {
@@ -76,7 +76,7 @@ inline constexpr uint32_t kNoState = UINT32_MAX;
 struct Operation {
   static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
 
-  /// What decides the scratch of a call with `rows` rows.
+  /// Returns the shape of the scratch of a call with `rows` rows.
   template <class Args>
   static ScratchShape scratch(const Args&, uint32_t) {
     return {};
@@ -105,7 +105,7 @@ struct Operation {
     kernel_cast<Args>(call.kernel)(args, call.units, call.scratch);
   }
 
-  /// What is left when all units are done, of a step that has a second kernel.
+  /// Does the rest when all units are done, in a step that has a second kernel.
   template <class Args>
   static void finish(const Args&, const KernelEntry*) {}
 
@@ -130,7 +130,7 @@ struct Operation {
     to.kind(op.out()->width());
     in_to_out(op, to);
   }
-  /// What stands behind the description.
+  /// Describes the parts that stand behind the description.
   template <class Table, class To>
   static void details(const Table&, To&) {}
 

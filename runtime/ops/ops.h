@@ -57,7 +57,7 @@ inline constexpr Traits kOpTraits[] = {
 #include "kernels/op_list.inc"
 };
 
-/// Of an operation of a step.
+/// Returns the traits of an operation of a step.
 inline const Traits& traits_of(Op op) { return kOpTraits[static_cast<size_t>(op)]; }
 
 /// Calls f(operation, args): a value of the struct of the step's operation, and its member of the union.
@@ -76,7 +76,8 @@ __attribute__((always_inline)) inline auto visit_step(AnyStep& step, F&& f)
 }
 
 /// Calls f(data, stride_bytes, bytes), as Operation::rows_of has them, for each operand with a row per unit
-/// of the step. What `select` and `pool` read has rows of another unit: it is not among them.
+/// of the step. The operands that `select` and `pool` read have rows of another unit: they are not among
+/// these.
 template <class F>
 void for_each_operand(Step& step, F&& f) {
   visit_step(step, [&](auto operation, auto& args) { operation.operands(args, f); });

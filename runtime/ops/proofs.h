@@ -29,8 +29,8 @@ struct Operand {
   ConstRows const_rows() const { return {reinterpret_cast<const float*>(data), stride_bytes}; }
 };
 
-/// What one operation's operands must be; the first check that fails fills the error and is what status()
-/// returns.
+/// The proofs of one operation's operands; the first check that fails fills the error, and status() returns
+/// it.
 class Proofs {
  public:
   Proofs(const mote_model& model, const Places& places, uint32_t op, mote_error* error)
@@ -101,7 +101,7 @@ class Proofs {
     }
     return tensors->Get(static_cast<uint32_t>(index));
   }
-  /// The same, of rows that are looked up for `rows`.
+  /// Returns a tensor of rows that are looked up for `rows`; null on failure.
   const file::Tensor* table(int32_t index, const Operand& rows, const char* what) {
     const file::Tensor* found = tensor(index, "table");
     if (status_ != MOTE_OK) return nullptr;
@@ -133,7 +133,7 @@ class Proofs {
     check(is_f32(*found, rows, width), what, " is not f32 [", rows, ", ", width, "]");
     return static_cast<const float*>(data(found));
   }
-  /// Of one row.
+  /// Returns an f32 tensor of one row; null on failure.
   const float* vector(int32_t index, uint32_t width, const char* what) {
     const file::Tensor* found = tensor(index, what);
     if (found == nullptr) return nullptr;
@@ -168,7 +168,7 @@ class Proofs {
     check(kept == a.stream || kept == places_.program->streams()->size(), what,
           " is not of the stream whose keys are the first of so many tokens a row");
   }
-  /// What rows of `out` see of rows of `in`: of which they are groups, or which are the same.
+  /// Proves which rows of `in` the rows of `out` see: `out` is of groups of them, or of the same rows.
   bool time_window(const Operand& in, const Operand& out, uint32_t taps, uint32_t before, TimeWindow* window,
                    uint32_t dilation = 1) {
     if (!of_positions(out, "out")) return false;
@@ -198,7 +198,7 @@ class Proofs {
     step->reads_stream = read.stream;
   }
   static void set_rows(Step* step, const Operand& rows) { set_rows(step, rows, rows); }
-  /// The same, of a step whose kernel takes f32 alone.
+  /// Sets the rows and the kernel of a step whose kernel takes f32 alone.
   void f32_step(Step* step, Op op, const Operand& rows, const Operand& read) {
     set_rows(step, rows, read);
     kernel(step, op, DType::f32, DType::f32);
@@ -241,7 +241,7 @@ class Proofs {
   void apart(const Table& op) {
     check(op.in()->buffer() != op.out()->buffer(), "out is in");
   }
-  /// Of parts that a build for another model lacks.
+  /// Fails where a build for another model lacks parts.
   void built(bool is, const char* what) {
     if (is || status_ != MOTE_OK) return;
     status_ = fail_at(error_, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(op_), "op ", op_,
@@ -260,13 +260,13 @@ class Proofs {
     view->value_dim = cache->value_dim();
     return cache;
   }
-  /// Whether the state counts rows of the step's program.
+  /// Says whether the state counts rows of the step's program.
   bool is_own(const file::State& state) const {
     const auto* programs = model_.root->programs();
     if (state.source() != -1) return programs->Get(static_cast<uint32_t>(state.source())) == places_.program;
     return state.bidirectional() == is_whole(*places_.program);
   }
-  /// Whether queries of tokens see keys of the fixed number of rows of their sequence, or the other way
+  /// Says whether queries of tokens see keys of the fixed number of rows of their sequence, or the other way
   /// round.
   bool crosses(const Operand& q, const file::State& cache) const {
     const file::Program& program = *places_.program;
@@ -285,7 +285,7 @@ class Proofs {
     of_tokens(rows, what);
     return {places_.memory_positions, places_.memory_last};
   }
-  /// Of the rows of a program that appends: the last positions of their sequences' sources in the state.
+  /// Returns for each row of a program that appends the last position of its sequence's source in the state.
   const int32_t* last_of_source(uint32_t state) const {
     return places_.proving ? nullptr : places_.pools[places_.pool_of[state]].last_seen;
   }

@@ -34,7 +34,7 @@ uint32_t lesser_factor(uint32_t n) {
   return factor;
 }
 
-/// Whether sizes are of features that there are; tables are laid out for no others.
+/// Says whether sizes are of features that there are; tables are laid out for no others.
 bool is_sized(const mote_log_mel& spec) {
   return spec.fft >= 2 && spec.fft <= MOTE_MOST_FFT && spec.fft % 2 == 0 && spec.bins == spec.fft / 2 + 1;
 }

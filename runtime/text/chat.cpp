@@ -145,7 +145,7 @@ void render_piece(void* user, const char* text, size_t bytes, bool) {
   rendering.bytes += bytes;
 }
 
-/// Whether a text has a special token in it as it is given; normalized it may have others.
+/// Says whether a text has a special token in it as it is given; normalized it may have others.
 bool names_special(const Tokenizer& tokenizer, const char* text, size_t bytes) {
   const auto* given = reinterpret_cast<const uint8_t*>(text);
   const auto end = static_cast<uint32_t>(bytes);
@@ -184,8 +184,8 @@ void count_specials(void* user, const char* text, size_t bytes, bool markup) {
   specials.found = sink.specials;
 }
 
-/// Whether messages have brought special tokens into the whole text, of which `found` are all: by what
-/// normalization makes of a message, or by what stands beside it.
+/// Says whether messages have brought special tokens into the whole text, of which `found` are all: by the
+/// normalization of a message, or by the text beside it.
 bool are_forged(const SpecialsFound& found, const SpecialsFound& of_markup) {
   return found.count > of_markup.count || (found.count == of_markup.count && found.order != of_markup.order);
 }

@@ -8,9 +8,9 @@
 namespace mote {
 namespace {
 
-/// Puts bytes together to characters. What is not UTF-8 becomes U+FFFD: in a byte-level vocabulary one for
-/// each longest start of a character, where single bytes stand in for characters one for each byte, as
-/// Hugging Face does.
+/// Puts bytes together to characters. Bytes that are not UTF-8 become U+FFFD, as Hugging Face does: one for
+/// each longest start of a character in a byte-level vocabulary, and one for each byte where single bytes
+/// stand in for characters.
 class PieceWriter {
  public:
   PieceWriter(mote_detokenizer* state, bool byte_by_byte, uint8_t* out)
@@ -69,7 +69,7 @@ class PieceWriter {
   uint8_t* out_;
 };
 
-/// Whether tokens are whole characters but for byte tokens.
+/// Says whether tokens are whole characters but for byte tokens.
 bool is_by_characters(const Tokenizer& t) {
   return t.model != file::TokenModel::bpe || t.characters.count != 0;
 }

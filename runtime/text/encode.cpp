@@ -280,7 +280,8 @@ class TextPutter {
   uint32_t added() const { return pattern_.before.count + pattern_.between.count + pattern_.after.count; }
   const TemplateView& pattern() const { return pattern_; }
   const uint32_t* counts() const { return counts_; }
-  /// Whether what comes before the last text was written whole, which alone is cut where it ends.
+  /// Says whether the parts before the last text were written whole; the last text alone is cut where it
+  /// ends.
   bool whole() const { return whole_; }
 
   /// `kept`: null to write all that fits.

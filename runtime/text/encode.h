@@ -28,7 +28,7 @@ struct SpecialsFound {
   }
 };
 
-/// Where tokens go. What does not fit is counted only.
+/// Where tokens go. Tokens that do not fit are counted only.
 struct TokenSink {
   int32_t* ids;            // [capacity]
   mote_span* offsets;      // [capacity] or null

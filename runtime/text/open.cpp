@@ -178,7 +178,7 @@ void open_trie(const file::Blob* blob, const char* name, uint32_t values, Opener
   }
 }
 
-/// Whether the build has what the tokenizer needs.
+/// Says whether the build has the parts that the tokenizer needs.
 static bool built(const file::Tokenizer& root) {
   if (!MOTE_TEXT_NORMALIZERS && size_of(root.normalizers()) != 0) return false;
   if (!MOTE_TEXT_PAIRS && root.cut_left()) return false;

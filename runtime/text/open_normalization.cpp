@@ -5,7 +5,7 @@
 namespace mote {
 namespace {
 
-/// Of characters: what normalization makes must be UTF-8 again.
+/// Says whether a code point is a character: the results of normalization must be UTF-8 again.
 bool is_character(uint32_t code_point) {
   return code_point <= kSameCharacter && (code_point < 0xD800 || code_point > 0xDFFF);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What proving a tokenizer's tables takes. Each open_... leaves its part of the tokenizer as open_tokenizer
+// The proofs of a tokenizer's tables. Each open_... leaves its part of the tokenizer as open_tokenizer
 // promises it, or a failure in the opener; each may use what those before it have proved.
 #pragma once
 

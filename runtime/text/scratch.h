@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tokenizing needs besides the tables, in the session's arena: a window onto the normalized text and the
-// lists of the merge loop, the lattice or, between words, normalization. A slot is a byte of a word.
+// The memory that tokenizing needs besides the tables, in the session's arena: a window onto the normalized
+// text and the lists of the merge loop, the lattice or, between words, normalization. A slot is a byte of a
+// word.
 #pragma once
 
 #include <stdint.h>

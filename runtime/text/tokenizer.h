@@ -53,7 +53,7 @@ inline constexpr uint32_t kMaxNormalizers = 16;
 inline constexpr uint32_t kMaxSplitters = 8;
 inline constexpr uint32_t kMaxReplacements = 4;
 
-/// What is added around one text or two, and the token types of all parts in their order.
+/// The tokens that are added around one text or two, and the token types of all parts in their order.
 struct TemplateView {
   Table<int32_t> before, between, after;
   Table<uint8_t> types;  // null: 0 for the first text and 1 for the second
@@ -112,8 +112,8 @@ struct Tokenizer {
   uint32_t strip_spaces;
   bool strip_first_token;
 
-  /// Whether the pieces of a word may be put together to the token, or to a piece behind the tokens: a
-  /// special one is found where special tokens are looked for, and nowhere else. A single character stays
+  /// Says whether the pieces of a word may be put together to the token, or to a piece behind the tokens: a
+  /// special token is found where special tokens are looked for, and nowhere else. A single character stays
   /// what it is.
   bool may_be_word(uint32_t id) const {
     return id >= tokens || (token_flags[id] & kTokenSpecial) == 0 || static_cast<int32_t>(id) == unknown_id;

@@ -2,9 +2,9 @@
 //
 // The segmentation of the highest sum of scores (Kudo 2018), by Viterbi's algorithm from the left: for each
 // place the best way to get there, in `score`, the start of its last piece, in `where`, and that piece, in
-// `id`. Of equal sums the one whose last piece starts first is kept, and sums are of doubles: both as Hugging
-// Face has it. SentencePiece, where a vocabulary of its own numbers the pieces, has sums of floats. Unknown
-// characters side by side become one symbol.
+// `id`. Among equal sums the one whose last piece starts first is kept, and sums are of doubles: both as
+// Hugging Face has it. SentencePiece, where a vocabulary of its own numbers the pieces, has sums of floats.
+// Unknown characters side by side become one symbol.
 #include "runtime/text/unigram.h"
 
 #include "runtime/text/trie.h"
@@ -52,7 +52,7 @@ class Lattice {
   }
 
  private:
-  /// Whether one of the pieces from `at` on ends at `next`, as its first character does.
+  /// Says whether one of the pieces from `at` on ends at `next`, as its first character does.
   bool offer_pieces(uint32_t at, uint32_t next) {
     bool single = false;
     const TrieNode* node = &t_.pieces[0];

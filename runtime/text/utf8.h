@@ -18,8 +18,8 @@ inline uint32_t utf8_length(uint8_t lead) {
   return lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
 
-/// Whether `byte` may be the second one after `lead`: excludes overlong forms, surrogates and what is past
-/// U+10FFFF.
+/// Says whether `byte` may be the second one after `lead`: excludes overlong forms, surrogates and code
+/// points past U+10FFFF.
 inline bool utf8_second_fits(uint8_t lead, uint8_t byte) {
   const uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;

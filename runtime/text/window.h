@@ -33,11 +33,11 @@ class Window {
   /// complete or the window full.
   bool fill();
 
-  /// Whether all of the text is in the window.
+  /// Says whether all of the text is in the window.
   bool complete() const { return next_ == given_end_; }
 
-  /// Puts the piece prefix before the piece [begin, end), one not empty, if its rule says so. What lies
-  /// before it is headroom or done with. Returns where the piece starts then.
+  /// Puts the piece prefix before the piece [begin, end), one not empty, if its rule says so. Text before the
+  /// piece is headroom or done with. Returns where the piece starts then.
   uint32_t put_piece_prefix(uint32_t begin, uint32_t end);
 
   /// Positions are slots.
@@ -49,7 +49,7 @@ class Window {
   /// Where in the given text the window starts.
   uint32_t position() const { return begin_ < end_ ? scratch_.origin[begin_] : next_; }
 
-  /// What the slots [begin, end), at least one, came from.
+  /// Returns the place in the given text that the slots [begin, end), at least one, came from.
   Span origin(uint32_t begin, uint32_t end) const {
     const uint32_t last = end - 1;
     return {scratch_.origin[begin], scratch_.origin[last] + scratch_.origin_bytes[last]};

@@ -19,7 +19,7 @@ CLI::Validator silent_range(T least, T most) {
   return CLI::Range(least, most).description("");
 }
 
-/// Whether the word before an argument is an option of the command that takes a value.
+/// Says whether the word before an argument is an option of the command that takes a value.
 bool takes_value(const CLI::App& command, const std::string& word) {
   const CLI::Option* option = word[0] == '-' ? command.get_option_no_throw(word) : nullptr;
   return option != nullptr && option->get_items_expected_max() > 0;
@@ -154,7 +154,7 @@ std::string CommandLine::usage_message(const std::string& error, int argc, char*
   return fmt::format("{}; see {}", error, help);
 }
 
-/// What of the command's words it does not take: CLI11 lists all, the last one first.
+/// Returns a message on the words that the command does not take: CLI11 lists all, the last one first.
 std::string CommandLine::extras_message() const {
   const CLI::App& command = *app_->get_subcommands().front();
   const std::vector<std::string> left = command.remaining();

@@ -40,7 +40,7 @@ using Value =
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
-  /// What --help calls the value; "" for nothing.
+  /// Sets the name of the value in --help; "" for nothing.
   Option& type(const std::string& name);
   /// Values are read as this type and both ends are allowed.
   Option& range(int32_t least, int32_t most);
@@ -75,7 +75,7 @@ class Command {
   CLI::App* app_;
 };
 
-/// Of a callback: ends it as wrong usage, as if the option had been required().
+/// Ends a callback as wrong usage, as if the option had been required().
 [[noreturn]] void fail_missing(const char* name);
 
 class CommandLine {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What --backend names: another library's linear operations for one model, in memory of their own.
+// The backend that --backend names: another library's linear operations for one model, in memory of their
+// own.
 #pragma once
 
 #include <cstddef>

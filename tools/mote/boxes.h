@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a detector of pictures finds, drawn.
+// Draws the boxes that a detector of pictures finds.
 #pragma once
 
 #include <span>

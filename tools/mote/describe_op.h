@@ -15,7 +15,7 @@ struct OpText {
   std::string details;  // weights by name, parameters
 };
 
-/// Of an operation of the model's program.
+/// Describes an operation of the model's program.
 OpText describe_op(const file::Model& model, const file::Program& program, const file::Op& op);
 
 }  // namespace mote::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tasks of the library say, as the command line says it: failures become exceptions whose sentence names
-// the option that helps, notes go to standard error, and Ctrl-C under an InterruptGuard stops a task.
+// Says the results of the library's tasks as the command line does: failures become exceptions whose sentence
+// names the option that helps, notes go to standard error, and Ctrl-C under an InterruptGuard stops a task.
 #pragma once
 
 #include <exception>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model takes in firmware, computed here.
+// Computes the memory that a model takes in firmware.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct FirmwareFlags {
 /// One thread, keys and values in i8 where the model's heads allow it, small text buffers.
 mote_session_options firmware_options(const ModelFile& file, const FirmwareFlags& flags);
 
-/// Of a processor of 32 bits, at most: what holds pointers is counted as on this machine, and kernels of
-/// Cortex-M widen one row of activations. The image prints what it takes exactly.
+/// Returns the memory on a processor of 32 bits, at most: tables that hold pointers are counted as on this
+/// machine, and kernels of Cortex-M widen one row of activations. The image prints what it takes exactly.
 mote_memory firmware_memory(const ModelFile& file, const mote_session_options& options);
 uint64_t total(const mote_memory& memory);
 

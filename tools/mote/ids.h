@@ -25,7 +25,7 @@ std::vector<int32_t> read_ids(const std::string& path);
 /// Throws convert::Error unless each is below the model's vocabulary.
 void check_ids(const std::vector<int32_t>& ids, const ModelFile& file, const std::string& what);
 
-/// The same n ids at each call.
+/// Returns n ids, the same at each call.
 std::vector<int32_t> pseudo_random_ids(uint32_t n, uint32_t vocab);
 
 }  // namespace mote::cli

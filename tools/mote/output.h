@@ -32,7 +32,7 @@ void note(fmt::format_string<Args...> format, Args&&... args) {
   fmt::print(stderr, "{}\n", fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// On one line. What is not a finite number becomes null.
+/// Prints a value on one line. A number that is not finite becomes null.
 void print_json(const nlohmann::json& value);
 
 using host::human_bytes;

@@ -27,7 +27,7 @@ static const std::string& refuse_model_directory(const std::string& path) {
   convert::fail("{} is a directory, not a .mote file; mote convert {} -o model.mote makes one", path, path);
 }
 
-/// Whether a token reads a part of the weights only.
+/// Says whether a token reads a part of the weights only.
 static bool has_experts(const file::Model& model) {
   for (const file::Program* program : *model.programs()) {
     for (const file::Op* op : *program->ops()) {

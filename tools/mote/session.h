@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a command needs to run a model: the mapped file, the thread pool, the session in its arena. Each owns
-// its memory and must outlive what is made from it: file and pool before session.
+// The parts that a command needs to run a model: the mapped file, the thread pool, the session in its arena.
+// Each owns its memory and must outlive what is made from it: file and pool before session.
 #pragma once
 
 #include <cstddef>
@@ -90,7 +90,7 @@ class ThreadPool {
   std::unique_ptr<mote_posix_pool, Destroy> pool_;
 };
 
-/// What the flags choose of a session.
+/// Return the choices and options of a session that the flags name.
 host::SessionChoices session_choices(const ModelFile& file, const SessionFlags& flags,
                                      const ThreadPool& pool);
 mote_session_options session_options(const ModelFile& file, const SessionFlags& flags,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What signals do. SIGINT, SIGTERM and SIGHUP end the program, after which no temporary file is left. While
+// Handles signals. SIGINT, SIGTERM and SIGHUP end the program, after which no temporary file is left. While
 // an InterruptGuard exists the first SIGINT (Ctrl-C) is only remembered; the next one ends the program as
 // ever. SIGBUS at a mapped file, which was cut short meanwhile, is a failure with a message.
 #pragma once
@@ -9,7 +9,8 @@
 
 namespace mote::cli {
 
-/// Once, when the program starts. What the caller of the program had ignored stays ignored.
+/// Installs the handlers, once, when the program starts. Signals that the caller of the program had ignored
+/// stay ignored.
 void install_signal_handlers();
 
 /// While one exists, Ctrl-C ends the work in progress instead of the program. They may nest. A Ctrl-C that

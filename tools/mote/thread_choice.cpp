@@ -40,7 +40,7 @@ std::filesystem::path cache_path() {
   return home.is_absolute() ? home / ".cache" / "mote" / "threads.json" : std::filesystem::path();
 }
 
-/// What a measurement depends on besides the model.
+/// Returns the properties of the machine that a measurement depends on.
 std::string machine() {
   const mote_isa isa = mote_platform_default().isa;
   return fmt::format("{}, {} cores, {} of them big",

@@ -22,8 +22,8 @@ struct ThreadCounts {
 /// decode too. Throws UsageError for more threads to decode than threads.
 ThreadCounts choose_threads(const mote_model_info& model, const SessionFlags& flags);
 
-/// What mote bench --tune found for this model on this machine. A file that cannot be read, or is from a
-/// machine with other cores or kernels, counts as none, and a note says so.
+/// Returns the numbers of threads that mote bench --tune found for this model on this machine. A file that
+/// cannot be read, or is from a machine with other cores or kernels, counts as none, and a note says so.
 std::optional<ThreadCounts> kept_threads(const mote_model_info& model);
 
 /// Returns the path of the file. Throws convert::Error if it cannot be written.

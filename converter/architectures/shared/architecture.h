@@ -42,7 +42,7 @@ inline constexpr uint32_t kMaxSize = 1u << 24;
 inline constexpr uint32_t kMaxLayers = 1u << 12;
 inline constexpr uint32_t kMaxHeadDim = 1u << 10;
 
-/// What a config class has for RoPE's keys that are absent.
+/// The defaults of a config class for RoPE's keys that are absent.
 struct RopeDefaults {
   double theta = 10000.0;
   std::optional<double> partial = std::nullopt;  // of a head's columns that turn; none: all, there is no key
@@ -52,7 +52,7 @@ struct RopeDefaults {
   bool grows = false;  // llama_4_scaling_beta is a key
 };
 
-/// What the config class of a relative of llama has for keys that are absent.
+/// The defaults of the config class of a relative of llama, for keys that are absent.
 struct LlamaDefaults {
   uint32_t vocab, ffn_width, context;               // ffn_width 0: the architecture reads it
   std::optional<uint32_t> kv_heads = std::nullopt;  // as many as heads
@@ -74,7 +74,7 @@ struct LlamaDefaults {
 
 /// The keys and names that llama's relatives share: sizes, heads, rms norms, RoPE, a gated feed-forward.
 TransformerSpec read_llama_like(const Source& source, Config& config, const LlamaDefaults& defaults);
-/// The same with the defaults of the row `name`.
+/// Reads a relative of llama with the defaults of the row `name`.
 TransformerSpec read_llama_like(const Source& source, Config& config, std::string_view name);
 
 /// The row `name` of llama_defaults.cpp, which has to be there.
@@ -98,10 +98,10 @@ void read_granite_multipliers(Config& config, TransformerSpec& spec);
 /// width, layer norms before the branches, a plain feed-forward, biases everywhere. `base` starts the names.
 TransformerSpec read_gpt_like(Config& config, const std::string& base, const std::string& model_type);
 
-/// The same layer with its norms behind the sums.
+/// Puts the norms of the layer behind the sums.
 void put_norms_behind(LayerNames& names);
 
-/// What the config class of a relative of BERT has for keys that are absent.
+/// The defaults of the config class of a relative of BERT, for keys that are absent.
 struct BertDefaults {
   uint32_t vocab = 30522, width = 768, heads = 12, ffn_width = 3072;
   const char* activation = "gelu";
@@ -126,15 +126,15 @@ struct PostNormNames {
   const char *q, *k, *v, *o, *attention_norm, *up, *down, *ffn_norm;
 };
 LayerNames post_norm_names(const std::string& prefix, const PostNormNames& names);
-/// The same of a layer whose norms come first.
+/// Returns the names, as post_norm_names() does, of a layer whose norms come first.
 LayerNames pre_norm_names(const std::string& prefix, const PostNormNames& names);
 
 /// Layer norms with biases and the epsilon `eps`.
 void set_layer_norms(double eps, TransformerSpec& spec);
-/// The same with that of layer_norm_eps; `eps` where the key is absent.
+/// Sets layer norms with the epsilon of layer_norm_eps; `eps` where the key is absent.
 void set_layer_norms(Config& config, double eps, TransformerSpec& spec);
 
-/// What an encoder's config has for keys that are absent, and the names of those that vary.
+/// The defaults of an encoder's config for keys that are absent, and the names of those that vary.
 struct EncoderSizes {
   uint32_t vocab, width, context;
   double eps = 1e-12;
@@ -156,8 +156,8 @@ void know(Config& config, std::initializer_list<const char*> keys);
 /// Those of SpecAugment, of training.
 void know_spec_augment(Config& config);
 
-/// Of the table of positions, which has `rows` whose first `first` stand for padding. The context is the rest
-/// of them, or fewer if a sentence pooling says so.
+/// Sets the table of positions, which has `rows` whose first `first` stand for padding. The context is the
+/// rest of them, or fewer if a sentence pooling says so.
 void set_positions(const Source& source, const Config& config, uint32_t rows, uint32_t first,
                    TransformerSpec& spec);
 
@@ -197,7 +197,7 @@ void read_decoder_head(const Source& source, Config& config, TransformerSpec& sp
 /// Error for layers that keep more than keys and values.
 void make_embedder(const Source& source, TransformerSpec& spec);
 
-/// What config.json's `architectures` is for: "ForTokenClassification"; "" for a bare model.
+/// Returns the task that config.json's `architectures` names: "ForTokenClassification"; "" for a bare model.
 std::string task_of(Config& config);
 
 /// A label for each row of the matrix but the last `others`.
@@ -207,15 +207,15 @@ std::vector<std::string> read_labels(const Source& source, Config& config, const
 /// Labels of sequences, one for each row of the matrix `output`, by id2label.
 void read_labels_head(const Source& source, Config& config, const std::string& output, TransformerSpec& spec);
 
-/// What the names of the model without its head start with: `base`, if the source has tensors of such names,
-/// else nothing.
+/// Returns the start of the names of the model without its head: `base`, if the source has tensors of such
+/// names, else nothing. `base`, if the source has tensors of such names, else nothing.
 std::string base_of(const Source& source, const std::string& base);
 
 /// Sets the windows of a model that alternates by layer_types or from max_window_layers on (Qwen).
 void read_layer_windows(Config& config, std::vector<LayerSpec>& layers);
 
 Activation read_activation(Config& config, const std::string& key, const std::string& fallback);
-/// The same of a feed-forward, whose activation may be squared too.
+/// Reads the activation of a feed-forward, which may be squared too.
 void read_activation(Config& config, const std::string& key, const std::string& fallback, FfnSpec& ffn);
 
 /// Which layers slide by layer_types, or, where that is absent, by `fallback` of the layer's index.
@@ -232,8 +232,9 @@ std::vector<float> alibi_slopes(uint32_t heads);
 RopeSpec read_rope(Config& config, uint32_t head_dim, uint32_t context, std::span<const float> divisors,
                    const RopeDefaults& defaults = {});
 
-/// Of layers that slide and of those that do not: rope_parameters has an object for each kind, or older keys
-/// stand for them, of which rope_scaling holds for full layers, and for sliding ones if `scales_sliding`.
+/// The ropes of layers that slide and of those that do not: rope_parameters has an object for each kind, or
+/// older keys stand for the objects, of which rope_scaling holds for full layers, and for sliding ones if
+/// `scales_sliding`.
 struct KindRopes {
   RopeSpec full, sliding;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the stacks that differ in their attention share.
+// The parts that the stacks which differ in their attention share.
 #pragma once
 
 #include <functional>

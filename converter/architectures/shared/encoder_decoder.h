@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What architectures of an encoder and a decoder share.
+// The parts that architectures of an encoder and a decoder share.
 #pragma once
 
 #include <initializer_list>

@@ -20,7 +20,8 @@ void read_filter_bank(Config& settings, uint32_t usual_bins, SoundSpec& sound) {
   sound.window = kWindow;
   sound.fft = kFft;
   sound.hop = kHop;
-  // Of batches, which one sound is none of, and the number of features, which num_mel_bins has too.
+  // Keys of batches, which a single sound is not part of, and the number of features, which num_mel_bins has
+  // too.
   for (const char* key :
        {"feature_size", "padding_side", "padding_value", "processor_class", "return_attention_mask"})
     settings.value(key);

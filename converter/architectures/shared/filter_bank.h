@@ -12,8 +12,8 @@ namespace mote::convert {
 /// Refuses the setting where it is not `wanted`.
 void expect_size(Config& settings, const char* key, uint32_t wanted, uint32_t fallback);
 
-/// What the extractors' settings say alike. Refuses another rate or number of bins than `sound` has; gives it
-/// the sizes of frames.
+/// Reads the settings that the extractors have in common. Refuses another rate or number of bins than `sound`
+/// has; gives it the sizes of frames.
 void read_filter_bank(Config& settings, uint32_t usual_bins, SoundSpec& sound);
 
 }  // namespace mote::convert

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Multi-head latent attention (DeepSeek-V2 2024): keys and values of all heads are linear in one latent
-// vector of a token, and the cache keeps that. What depends on the head alone is multiplied into the queries
+// vector of a token, and the cache keeps that. The matrices of a single head are multiplied into the queries
 // and out of the sums, so heads attend to the latent itself, as to one head of keys and values.
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the config classes of llama's relatives have for keys that are absent, a row each by alphabet.
+// The defaults of the config classes of llama's relatives for keys that are absent, a row for each class by
+// alphabet.
 #include "converter/architectures/shared/architecture.h"
 #include "host/base/error.h"
 

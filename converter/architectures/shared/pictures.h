@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the architectures of pictures share.
+// The functions that the architectures of pictures share.
 #pragma once
 
 #include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 
-/// The size of pictures and of patches, by the config's image_size, patch_size and num_channels. Of a
-/// model that `fills_up` the last patches, whole ones alone are supported; others leave pixels out.
+/// The size of pictures and of patches, by the config's image_size, patch_size and num_channels. A model that
+/// `fills_up` the last patches is supported with whole patches alone; other models leave pixels out.
 PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t patch_size,
                                   bool fills_up = false);
 

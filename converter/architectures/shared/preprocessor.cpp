@@ -22,7 +22,7 @@ constexpr uint32_t kMaxPixels = 1u << 30;
 constexpr uint64_t kMostSeen = 1u << 24;                       // pixels of a size that the user chooses
 constexpr uint32_t kLanczos = 1, kBilinear = 2, kBicubic = 3;  // Pillow's numbers
 
-/// Of kinds of processors whose configs may leave keys out, by the start of the name.
+/// Kinds of processors whose configs may leave keys out, by the start of the name.
 struct Processor {
   const char* name;
   uint32_t resample;
@@ -256,7 +256,7 @@ class Preprocessor {
     const std::set<std::string> harmless = {
         "processor_class", "do_convert_rgb", "return_tensors", "data_format", "input_data_format", "device",
         "disable_grouping", "do_reduce_labels", "reduce_labels", "_valid_processor_keys", "default_to_square",
-        // Of steps that are off.
+        // Settings of steps that are off.
         "size", "crop_size", "resample", "rescale_factor", "image_mean", "image_std"};
     for (const auto& [key, value] : values_.items()) {
       if (!value.is_null() && known_.count(key) == 0 && harmless.count(key) == 0)

@@ -10,7 +10,7 @@
 namespace mote::convert {
 namespace {
 
-/// Of a direction's buckets the first half are single distances, the others grow up to the farthest. In f32,
+/// The first half of a direction's buckets are single distances, the others grow up to the farthest. In f32,
 /// as the original computes them: at powers of two it is the rounding that decides.
 uint32_t relative_bucket(int32_t key_minus_query, const RelativeBuckets& buckets) {
   const uint32_t own = buckets.both_sides ? buckets.count / 2 : buckets.count, single = own / 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the architectures with states of a fixed size share. All throw Error, naming the key.
+// The functions that the architectures with states of a fixed size share. All throw Error, naming the key.
 #pragma once
 
 #include "converter/architectures/shared/architecture.h"

@@ -42,7 +42,7 @@ struct RopeSpec {
 /// The name of a norm that has no weight.
 inline constexpr const char* kUnweighted = "(unweighted)";
 
-/// What the norms of q and k are over.
+/// The columns that the norms of q and k are over.
 enum class HeadNorm : uint8_t {
   rms,          // each head; all have the same weights
   rms_whole,    // all heads at once
@@ -54,8 +54,8 @@ enum class HeadNorm : uint8_t {
 struct WeightNames {
   std::string embedding, positions, token_types, embedding_norm, embedding_projection, final_norm,
       output_projection, head;
-  // Of a source: learned positions that are added to its last hidden states, and a matrix that they pass,
-  // before the decoder attends to them.
+  // Names of a source's weights: learned positions that are added to the source's last hidden states, and a
+  // matrix that the states pass, before the decoder attends to them.
   std::string source_positions, source_projection;
   std::vector<std::string> ignored;  // ends of names of tensors that hold no weights (masks, cached tables)
   std::vector<std::string> ignored_starts;  // of tensors of heads that are not wanted
@@ -155,8 +155,8 @@ struct LayerSpec {
   float residual_multiplier = 1.0f;  // of each branch, where it is added
   uint32_t weights = 0;              // what "{}" in names stands for; layers of the same number share theirs
   LayerNames names;
-  /// Of a decoder with a source: the branch between attention and feed-forward that attends to it; of this
-  /// one attention, names and residual_multiplier count. Null: there is none.
+  /// The branch of a decoder with a source, between attention and feed-forward, that attends to the source;
+  /// its attention, names and residual_multiplier count. Null: there is none.
   std::shared_ptr<const LayerSpec> cross = nullptr;
   /// Builds a layer that these data do not describe, from the same blocks (transformer_builder.h). Null: they
   /// do.
@@ -172,7 +172,7 @@ struct DenseSpec {
   bool layer_norm = false;  // the norm is one of layers, whatever TransformerSpec::norm is
 };
 
-/// What an encoder computes from its last hidden states: per token, or pooled per sequence.
+/// The values that an encoder computes from its last hidden states: per token, or pooled per sequence.
 struct HeadSpec {
   OutputKind kind = OutputKind::next_token;  // a decoder's logits
   PoolKind pool = PoolKind::first;           // of outputs per sequence
@@ -214,7 +214,7 @@ struct TimeConv {
   bool bias = true;
 };
 
-/// What a stem computes, for those that read graphs: convolutions with an activation behind each, and
+/// The computation of a stem, for those that read graphs: convolutions with an activation behind each, and
 /// `positions` that are added to their `rows` rows.
 struct ConvStem {
   std::vector<TimeConv> convs = {};
@@ -291,13 +291,14 @@ struct TransformerSpec {
   std::vector<float> sines;           // [width / 2] frequencies of sines and cosines that are added, in pairs
   // They, token types and the embedding's norm come after its projection, not before it.
   bool positions_after_projection = false;
-  // What is projected is the embedding of the token behind, the own and the one before side by side.
+  // The projection takes three embeddings side by side: of the token behind, of the token itself and of the
+  // one before.
   bool trigrams = false;
   std::vector<RopeSpec> ropes;
   // Each [heads, 2 most_layer_rows() - 1], by key - query; see biases_by_position.
   std::vector<std::vector<float>> attention_biases;
   std::vector<LayerSpec> layers;
-  // Of layers that build themselves over more columns than `width`: makes their rows of the embedding.
+  // Makes the layers' rows of the embedding, where layers build themselves over more columns than `width`.
   Remake expand = nullptr;
   PerLayerSpec per_layer = {};
   PictureSpec picture = {};

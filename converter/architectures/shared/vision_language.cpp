@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What models of pictures and texts share: a vision transformer, whose joined rows stand for embeddings of
-// ids in the prompt of a decoder. Each becomes a file of its own.
+// The parts that models of pictures and texts share: a vision transformer, whose joined rows stand for
+// embeddings of ids in the prompt of a decoder. Each becomes a file of its own.
 #include "converter/architectures/shared/vision_language.h"
 
 #include <nlohmann/json.hpp>

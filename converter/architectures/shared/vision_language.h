@@ -19,7 +19,7 @@ struct VisionLanguage {
 TransformerSpec read_sighted_text(const Source& source, Config& config, const VisionLanguage& model,
                                   TransformerSpec (*read)(const Source&, Config&), nlohmann::json text);
 
-/// Whether the user wants the model that sees (--tower vision), and not the one that reads.
+/// Says whether the user wants the model that sees (--tower vision), and not the one that reads.
 bool wants_vision(const Source& source, const Config& config);
 
 /// Rows of ids and of pictures for RoPE in three directions: `sections` of text_config, taken off it.

@@ -22,12 +22,12 @@ extern "C" {
 
 typedef struct mote_convert_result mote_convert_result;
 
-/* What a caller hears of a conversion, on the thread that called. Each may be null. */
+/* Functions that tell a caller of a conversion, on the thread that called it. Each may be null. */
 typedef struct mote_convert_calls {
   void* user;
   /* 1: the conversion ends with MOTE_CANCELLED and leaves nothing. Asked whenever progress is told. */
   int (*stop)(void* user);
-  /* What is being done, zero-terminated, and the part that is done, 0 to 1. */
+  /* Tells the stage that the conversion is at, zero-terminated, and the part of it that is done, 0 to 1. */
   void (*progress)(void* user, const char* stage, double part);
   uint64_t reserved[4];
 } mote_convert_calls;

@@ -15,7 +15,7 @@ namespace mote::convert::jinja {
 size_t number_bytes(std::string_view text, bool after_dot);
 Value number_value(std::string_view digits);
 
-/// What stands between the quotes, with Python's escapes resolved.
+/// Returns the text between the quotes, with Python's escapes resolved.
 std::string unescape(std::string_view text);
 
 /// int(text, base) and float(text) of Python; none where it raises.

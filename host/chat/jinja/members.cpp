@@ -56,7 +56,7 @@ bool has_attribute(const Value& value, std::string_view name) {
   return false;
 }
 
-/// What would change the value: templates may not.
+/// Says whether a method would change the value, which templates may not do.
 bool changes(const Value& value, std::string_view name) {
   if (value.is<DictRef>()) return is_among({"clear", "pop", "popitem", "setdefault", "update"}, name);
   const Sequence* sequence = value.sequence();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Python's operators. What Python refuses is a Refusal; integers beyond 64 bits are Unsupported.
+// Python's operators. An operation that Python refuses is a Refusal; integers beyond 64 bits are Unsupported.
 #pragma once
 
 #include "host/chat/jinja/value.h"
@@ -24,7 +24,7 @@ Value slice(const Value& value, const Value& begin, const Value& end, const Valu
 
 /// HTML's five special characters replaced.
 std::string escape(std::string_view text);
-/// What `escape` gives of any value: markup stays.
+/// Returns the value that `escape` makes of any value: markup stays.
 Value escaped(const Value& value);
 
 }  // namespace mote::convert::jinja

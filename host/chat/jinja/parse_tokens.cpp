@@ -8,7 +8,7 @@
 namespace mote::convert::jinja {
 namespace {
 
-/// Of calls of the parser, about three for each pair of parentheses, and of the tree.
+/// The greatest depth of the parser's calls, about three for each pair of parentheses, and of the tree.
 constexpr uint32_t kMostNestedTokens = 200;
 constexpr uint32_t kMostTreeDepth = 400;
 

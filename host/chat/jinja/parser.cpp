@@ -22,7 +22,7 @@ class Parser : public ExpressionParser {
  private:
   /// Up to one of `ends`, which stays the current token; to the end of the template where there are none.
   std::vector<NodeRef> statements(Ends ends);
-  /// The same after the end of the tag that opens a block.
+  /// Reads statements as statements() does, after the end of the tag that opens a block.
   std::vector<NodeRef> block(Ends ends);
   /// A block up to one end, which is taken.
   std::vector<NodeRef> whole_block(std::string_view end);

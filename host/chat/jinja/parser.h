@@ -57,7 +57,7 @@ class ExpressionParser {
 
  private:
   using Operand = NodeRef (ExpressionParser::*)();
-  /// Whether an operator or a name is next that is one of them.
+  /// Says whether the next token is one of these operators or names.
   bool is_one_of(Ends operators) const;
   /// Operands with such operators between them, the first of which is computed first.
   NodeRef left_to_right(NodeKind kind, Ends operators, Operand operand);

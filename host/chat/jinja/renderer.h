@@ -52,7 +52,7 @@ class Renderer {
   void execute_call_block(const Node& node, const FrameRef& frame);
   void assign(const Node& target, const Value& value, const FrameRef& frame);
   void write(const std::string& text);
-  /// What statements write, apart.
+  /// Returns the text that statements write, and keeps it out of the output.
   std::string captured(const std::vector<NodeRef>& nodes, const FrameRef& frame, Flow* flow);
 
   // ---- Variables ----

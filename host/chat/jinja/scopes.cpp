@@ -163,7 +163,7 @@ bool targets(const Node& target, const std::string& name) {
                      [&](const NodeRef& part) { return part && targets(*part, name); });
 }
 
-/// Whether a name is used below and was not assigned to before, in the order of the text.
+/// Says whether a name is used below and was not assigned to before, in the order of the text.
 bool uses(const Node& node, const std::string& name, bool* assigned) {
   if (*assigned) return false;
   if (node.kind == NodeKind::name) return node.text == name;
@@ -186,7 +186,7 @@ bool uses(const std::vector<NodeRef>& nodes, const std::string& name) {
                      [&](const NodeRef& node) { return uses(*node, name, &assigned); });
 }
 
-/// Whether anything in a loop assigns to a name.
+/// Says whether anything in a loop assigns to a name.
 bool assigns_below(const Node& node, const std::string& name) {
   const bool assigns =
       node.kind == NodeKind::for_ || node.kind == NodeKind::set || node.kind == NodeKind::set_block;

@@ -2,8 +2,8 @@
 //
 // Jinja as chat templates use it, equal to jinja2 3.1 in the environment of transformers 5: sandboxed, with
 // trim_blocks, lstrip_blocks, break and continue, `generation`, raise_exception, strftime_now and Python's
-// JSON. What a template uses and this renderer lacks is refused by name, never approximated: block, extends,
-// include, import, autoescape, recursive loops, and a few filters.
+// JSON. A template that uses parts of Jinja which this renderer lacks is refused by their names, never
+// approximated: block, extends, include, import, autoescape, recursive loops, and a few filters.
 //
 //   const jinja::Template chat(source);
 //   const std::string text = chat.render({{"messages", jinja::from_json(messages)}}, now);
@@ -49,7 +49,7 @@ class Template {
   /// Throws Refusal where the template refuses and Unsupported where it cannot be rendered here.
   std::string render(const Variables& variables, const Time& now, const Limits& limits = {}) const;
 
-  /// Whether a variable of this name is read anywhere.
+  /// Says whether a variable of this name is read anywhere.
   bool reads(std::string_view name) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may stand after `is`.
+// The tests that may stand after `is`.
 #include <algorithm>
 #include <array>
 #include <map>

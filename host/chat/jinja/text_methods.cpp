@@ -67,7 +67,8 @@ std::vector<std::string> split_at_right(std::string_view text, const std::string
   return parts.take_reversed();
 }
 
-/// At runs of white space. Of what is left after `most` words only the side that was split at is stripped.
+/// Splits a text at runs of white space. The rest after `most` words is stripped only at the side that was
+/// split at.
 std::vector<std::string> split_words(std::string_view text, uint64_t most) {
   Parts parts;
   for (text = strip(text, nullptr, true, false); !text.empty(); text = strip(text, nullptr, true, false)) {

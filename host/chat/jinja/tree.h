@@ -56,7 +56,7 @@ enum class NodeKind : uint8_t {
 struct Node;
 using NodeRef = std::unique_ptr<Node>;
 
-/// What a name's value is when a scope is entered.
+/// The origin of a name's value when a scope is entered.
 enum class Load : uint8_t {
   parameter,  // given by who enters
   resolve,    // the caller's variable, or a global, of this name

@@ -64,7 +64,7 @@ struct Dict {
   const Value* find(std::string_view key) const;
 };
 
-/// What `namespace()` makes: the only thing that a template can change.
+/// The object that `namespace()` makes: the only thing that a template can change.
 struct Space {
   std::vector<std::pair<std::string, Value>> items;
   Value* find(std::string_view name);
@@ -112,7 +112,7 @@ struct Function {
   mutable bool called = false;  // of a joiner: from then on it gives `self`
 };
 
-/// What a call gives: values in order, then by name.
+/// The arguments of a call: values in order, then by name.
 struct Arguments {
   std::vector<Value> values = {};
   std::vector<std::pair<std::string, Value>> names = {};
@@ -120,7 +120,7 @@ struct Arguments {
 
 // ---- Making values ----
 
-/// Of a text, in bytes.
+/// The most bytes of a text.
 constexpr uint64_t kMostBytes = 16 << 20;
 /// Bytes of text that count as one step where they are only read.
 constexpr size_t kTextStep = 256;
@@ -149,7 +149,7 @@ std::string type_name(const Value& value);
 Extent extent_of(const Value& value);
 bool truthy(const Value& value);
 bool is_number(const Value& value);  // bool too
-/// Of an integer or a bool; refuses others with `what`.
+/// Returns an integer or a bool as a number; refuses other values with `what`.
 int64_t to_int(const Value& value, std::string_view what);
 double to_double(const Value& value, std::string_view what);
 /// Refuses what cannot be a key.

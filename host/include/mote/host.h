@@ -48,7 +48,7 @@ typedef struct mote_host_result mote_host_result; /* what a call returned */
 mote_status mote_host_status(const mote_host_result* result);
 /* Why the call failed, zero-terminated, without an end mark; "" where it did not. */
 const char* mote_host_sentence(const mote_host_result* result);
-/* What the call found as JSON, UTF-8, zero-terminated; "null" where it failed. */
+/* Returns the JSON that the call found, UTF-8, zero-terminated; "null" where it failed. */
 const char* mote_host_json(const mote_host_result* result);
 /* Numbers of the result in row-major order: vectors, scores, samples, depths; null where it has none.
    `count`, unless it is null, becomes how many. */
@@ -62,7 +62,7 @@ void mote_host_free(mote_host_result* result);
 
 /* ---- Calls ---- */
 
-/* What a call is given: one of a text, a file's path, a file's bytes, samples, and pixels; clear the rest. */
+/* The input of a call: one of a text, a file's path, a file's bytes, samples, and pixels; clear the rest. */
 typedef struct mote_host_input {
   const char* text;  /* UTF-8 */
   size_t text_bytes; /* 0: `text` ends at its zero */
@@ -77,7 +77,8 @@ typedef struct mote_host_input {
   uint64_t reserved[4];
 } mote_host_input;
 
-/* What a caller hears of a call while it runs, on the thread that made the call. Each may be null. */
+/* Functions that tell a caller of a call while it runs, on the thread that made the call. Each may be null.
+ */
 typedef struct mote_host_calls {
   void* user;
   /* 1: the call ends within one bounded step, with what it has (answers) or with MOTE_CANCELLED. */

@@ -8,11 +8,11 @@
 
 namespace mote::host {
 
-/// What is said in a stretch of sound.
+/// The words of a stretch of sound.
 struct Passage {
   std::string text;
   double begin, end;  // seconds
-  // Of Whisper:
+  // Whisper's numbers of the passage:
   std::vector<int32_t> ids = {};
   double temperature = 0, average_logprob = 0, compression = 0, no_speech = 0;
 };

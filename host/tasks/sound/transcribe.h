@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said in a sound, or written in a picture, by whichever decoder a model is for.
+// Transcribes the words of a sound, or of a picture, by whichever decoder a model is for.
 #pragma once
 
 #include <cstdint>

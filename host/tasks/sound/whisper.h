@@ -28,7 +28,7 @@ struct WhisperOptions {
   Deflated deflated;  // tells a text that repeats itself, which is decoded again; empty: no text is told
 };
 
-/// What a window's tokens say.
+/// The meaning of a window's tokens.
 struct WhisperText {
   std::vector<int32_t> ids;  // without those that begin and end the text
   std::string text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Whisper's decoder may say next (Radford et al. 2022, section 4.5).
+// Rules for the tokens that Whisper's decoder may say next (Radford et al. 2022, section 4.5).
 #pragma once
 
 #include <cstdint>

@@ -41,8 +41,9 @@ typedef struct mote_beam_options {
 /* One beam, a length penalty of 1, nothing forced; max_tokens is to be set. */
 mote_beam_options mote_beam_options_default(void);
 
-/* What the model's authors search with, one beam where the file says nothing. max_tokens 0: they say nothing
-   of it. Pointers are into the file. One beam with MOTE_STOP_EARLY is a greedy search. */
+/* Returns the options that the model's authors search with, one beam where the file says nothing. max_tokens
+   is 0 where the authors give no number. Pointers are into the file. One beam with MOTE_STOP_EARLY is a
+   greedy search. */
 mote_beam_options mote_model_beam_options(const mote_model* model);
 
 /* Bytes that a search takes, 0 if the options are invalid. */

@@ -29,13 +29,13 @@ mote_sampling mote_sampling_default(void);
    window then has the ids that sequence 0 holds, computed, reused or restored, and the prompt. */
 mote_status mote_sample_begin(mote_session* session, const mote_sampling* sampling, mote_error* error);
 
-/* Picks an id from row `row` of the logits. NaN logits are never picked; all NaN: id 0. Of a session's
- * sampler. */
+/* Picks an id from row `row` of the logits. NaN logits are never picked; all NaN: id 0. The session's own
+ * sampler picks. */
 mote_status mote_sample(mote_session* session, uint32_t row, int32_t* id, mote_error* error);
 
-/* What a generation may not go on with, and what it loses by repeating itself, as transformers' generate has
-   it: changes of the logits before all sampling, in this order. Tokens are all that the sequence has, those
-   of the prompt and of earlier calls among them. Zeros are no rules. */
+/* Rules that change the logits before all sampling, in this order, as transformers' generate does: they
+   forbid ids and make repeated ones less likely. Tokens are all that the sequence has, those of the prompt
+   and of earlier calls among them. Zeros are no rules. */
 typedef struct mote_token_rules {
   float repetition_penalty; /* as that of mote_sampling, of all tokens; 0 and 1: none */
   uint32_t no_repeat_ngram; /* n: no n tokens in a row are twice in the sequence */
@@ -52,8 +52,8 @@ typedef struct mote_token_rules {
   uint64_t reserved[4];    /* 0 */
 } mote_token_rules;
 
-/* What the model's authors generate with: greedy where they do not sample, no rules where the file has none.
-   Pointers are into the file. */
+/* Return the options that the model's authors generate with: greedy where they do not sample, no rules where
+   the file has none. Pointers are into the file. */
 mote_sampling mote_model_sampling(const mote_model* model);
 mote_token_rules mote_model_token_rules(const mote_model* model);
 
@@ -77,8 +77,8 @@ typedef enum mote_finish {
   MOTE_FINISH_CANCELLED = 4
 } mote_finish;
 
-/* What a step brought: has_token says whether `id` is a new token; finish != NONE ends the generation. A stop
-   id is reported as a token too, with finish STOP. */
+/* The result of a step: has_token says whether `id` is a new token; finish != NONE ends the generation. A
+   stop id is reported as a token too, with finish STOP. */
 typedef struct mote_event {
   int has_token;
   int32_t id;

@@ -124,8 +124,8 @@ typedef struct mote_session_options {
 } mote_session_options;
 
 /* The model's context, but of a model with attention at most 4096, chunk 64, one sequence, words of 64 KiB if
-   the model has a tokenizer, mote_platform_default(). Of an encoder, which reads a sequence whole, the chunk
-   is the context, and there is room for the outputs of all tokens, or of 16 where each is a row of logits
+   the model has a tokenizer, mote_platform_default(). An encoder reads a sequence whole: its chunk is the
+   context, and there is room for the outputs of all tokens, or of 16 where each output is a row of logits
    over the vocabulary. Where tokens have sources the chunk has room for the longest. */
 mote_session_options mote_session_options_default(const mote_model* model);
 
@@ -202,9 +202,9 @@ typedef struct mote_rows {
    sequence has no source yet, or has tokens when it is given another. */
 mote_status mote_compute(mote_session* session, const mote_rows* rows, mote_error* error);
 
-/* The same in bounded parts: begin computes nothing and copies the rows; a step does at most max_ops
-   operations (0: all) and sets *done when the outputs are there. A call that begins another computation drops
-   this one. */
+/* Compute as mote_compute does, in bounded parts: begin computes nothing and copies the rows; a step does at
+   most max_ops operations (0: all) and sets *done when the outputs are there. A call that begins another
+   computation drops this one. */
 mote_status mote_compute_begin(mote_session* session, const mote_rows* rows, mote_error* error);
 mote_status mote_compute_step(mote_session* session, uint32_t max_ops, int* done, mote_error* error);
 
@@ -225,7 +225,8 @@ mote_status mote_decode(mote_session* session, const int32_t* ids, mote_error* e
    null if there is none: while a run is in progress, and once a generation has sampled from it. */
 const float* mote_session_logits(const mote_session* session, uint32_t row);
 
-/* The same of any output, of mote_encode too: [width] of mote_output_info. */
+/* Returns row `row` of any output, of mote_encode too, as mote_session_logits does of logits: [width] of
+   mote_output_info. */
 const float* mote_session_output(const mote_session* session, uint32_t row);
 
 /* Tokens of a sequence. */
@@ -252,12 +253,12 @@ uint32_t mote_model_memory(const mote_model* model);
 mote_status mote_session_begin_segment(mote_session* session, uint32_t sequence, mote_error* error);
 
 /* Sequence `to` becomes a copy of `from`. Both hold the same pages; the first to append to a page that is not
-   full copies it. What convolutions and recurrent layers keep is copied at once. A run in progress ends and
-   logits are dropped. */
+   full copies it. The states of convolutions and recurrent layers are copied at once. A run in progress ends
+   and logits are dropped. */
 mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to, mote_error* error);
 
-/* The same for all at once: sequence i becomes a copy of what from[i], [batch], was. A step of beam search.
- */
+/* Copies all sequences at once, as mote_session_fork copies one: sequence i becomes a copy of what from[i],
+   [batch], was. A step of beam search. */
 mote_status mote_session_reorder(mote_session* session, const uint32_t* from, mote_error* error);
 
 /* Positions in pages that no sequence holds, of the model's fullest caches; UINT32_MAX where it has none. */
@@ -303,8 +304,8 @@ void mote_model_get_output(const mote_model* model, mote_output_info* info);
 /* Zero-terminated, in the file; null for one that there is not. */
 const char* mote_model_label(const mote_model* model, uint32_t label);
 
-/* What the model's authors put before a text, and its name ("query"), if that is not null. Zero-terminated,
-   in the file; null for one that there is not. */
+/* Returns the text that the model's authors put before a text, and its name ("query") if `name` is not null.
+   Both are zero-terminated and in the file; null stands for one that the file does not have. */
 const char* mote_model_prompt(const mote_model* model, uint32_t prompt, const char** name);
 /* The one that stands before every text unless another is chosen; -1: none. */
 int32_t mote_model_default_prompt(const mote_model* model);
@@ -344,8 +345,9 @@ uint32_t mote_model_output_rows(const mote_model* model, uint32_t rows);
    model only decodes. */
 mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_error* error);
 
-/* The same in bounded parts: begin computes nothing and copies what it needs of the batch; a step does at
-   most max_ops operations (0: all) and sets *done when the outputs are there. Until then there are none. */
+/* Compute as mote_encode does, in bounded parts: begin computes nothing and copies the rows of the batch that
+   later steps need; a step does at most max_ops operations (0: all) and sets *done when the outputs are
+   there. Until then there are no outputs. */
 mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mote_error* error);
 mote_status mote_encode_step(mote_session* session, uint32_t max_ops, int* done, mote_error* error);
 

@@ -17,7 +17,7 @@ typedef struct mote_picture_info {
   uint32_t channels, patch;
   uint32_t before, after;
   uint32_t rows, row_width; /* of all; floats of each */
-  /* What makes pixel values of a picture of any size, in this order. */
+  /* The steps that make pixel values of a picture of any size, in this order. */
   uint32_t resize_height; /* 0: it is not resized */
   uint32_t resize_width;  /* 0: the shorter side becomes resize_height, the longer keeps the ratio */
   uint32_t resample;      /* 2: bilinear, 3: bicubic, both over all pixels that a new one covers */
@@ -36,17 +36,17 @@ typedef struct mote_picture_info {
   int angles_by_place; /* 1: angles of rope grow from patch to patch; 0: from one end of the picture to the
                           other */
   int positions_by_corners; /* 1: of any size, the table's ends lie on the picture's */
-  /* Of pictures whose sides are rounded to multiples of patch * merge: the pixels of the result. 0: not so.
-   */
+  /* Pixels of the resized picture, where its sides are rounded to multiples of patch * merge. 0: its sides
+     are not. */
   uint32_t least_pixels, most_pixels;
-  /* Of pictures that are cut: the longer side becomes `longest`, both become multiples of `tile`, and the
-     whole follows as one more. 0: they are not. A `longest` without tiles: the shorter side becomes
-     resize_height, or less where the longer would be more than that; then both are rounded down to
-     multiples. */
+  /* Sides of pictures that are cut: the longer side becomes `longest`, both become multiples of `tile`, and
+     the whole picture follows as one more tile. 0: pictures are not cut. A `longest` without tiles: the
+     shorter side becomes resize_height, or less where the longer would be more than `longest`; then both are
+     rounded down to multiples. */
   uint32_t longest, tile;
   uint32_t frames; /* pixels of a row are [channels, frames, patch, patch], the same in each frame */
-  /* Of the factors that make a picture's sides resize_height and resize_width, the one nearer to 1 is of
-     both, and sides are rounded to multiples. 0: they become as they are. */
+  /* Both sides are resized by one factor, and then rounded to multiples of this number. The factor is the one
+     nearer to 1 of the two that make the sides resize_height and resize_width. 0: the sides become these. */
   uint32_t multiple;
   uint64_t reserved[8];
 } mote_picture_info;
@@ -54,15 +54,16 @@ typedef struct mote_picture_info {
 /* MOTE_WRONG_STATE where the model takes no pictures. */
 mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* info, mote_error* error);
 
-/* The same of pictures of another size, multiples of the patch's. */
+/* Describes pictures of another size as mote_model_get_picture does; the sides are multiples of the patch's.
+ */
 mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint32_t width,
                                  mote_picture_info* info, mote_error* error);
 
 /* `rows`, [rows, row_width], of pixel values [channels, height, width]. */
 void mote_picture_rows(const mote_picture_info* info, const float* pixels, float* rows);
 
-/* What a model that reads texts takes of pictures. Their vectors are the outputs of another file, of the
-   model that sees (mote_encode), a row for each of `features` floats; its prompts have image_id for each. */
+/* The rows of pictures that a model of texts takes. They are outputs of another file, of the model that sees
+   (mote_encode), a row for each vector of `features` floats; a prompt has image_id for each row. */
 typedef struct mote_sight_info {
   int32_t image_id;
   uint32_t features;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the runtime may use of the machine around it. Everything is optional. */
+/* The parts of the machine that the runtime may use. Everything is optional. */
 #ifndef MOTE_PLATFORM_H_
 #define MOTE_PLATFORM_H_
 

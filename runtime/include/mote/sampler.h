@@ -57,8 +57,8 @@ mote_status mote_sampler_init(void* memory, size_t bytes, const mote_sampler_opt
  * generation begins behind them. */
 mote_status mote_sampler_see(mote_sampler* sampler, const int32_t* ids, uint32_t n, mote_error* error);
 
-/* Picks a token from `logits`, [vocab]. Of a mask, [(vocab + 31) / 32], bit id % 32 of word id / 32 allows
- * an id; null allows all. `scratch`, [vocab], is written. The sampler stays as it is: the same call gives
+/* Picks a token from `logits`, [vocab]. Bit id % 32 of word id / 32 of `mask`, [(vocab + 31) / 32], allows an
+ * id; a null mask allows all. `scratch`, [vocab], is written. The sampler stays as it is: the same call gives
  * the same id again. NaN logits are never picked; all NaN: id 0, or the first that the mask allows. A mask
  * that allows none: MOTE_INVALID_ARGUMENT. */
 mote_status mote_sampler_pick(const mote_sampler* sampler, const float* logits, const uint32_t* mask,

@@ -12,7 +12,7 @@ extern "C" {
 
 /* ---- What a model takes ---- */
 
-/* What rows of a spectrum are. */
+/* The kinds of rows of a spectrum. */
 typedef enum mote_sound_features {
   MOTE_FEATURES_NONE = 0,               /* the file does not say */
   MOTE_FEATURES_LOG_MEL = 1,            /* Whisper's: `bins` of `fft` samples every `hop` */
@@ -26,7 +26,7 @@ typedef enum mote_sound_features {
                                           mote_normalize_columns with `mean` and `scale`, each 0 or 1 */
 } mote_sound_features;
 
-/* What a model that hears takes of sound. */
+/* The input of a model that hears. */
 typedef struct mote_sound_info {
   uint32_t rate;      /* samples of a second; 0: the model takes no sound */
   uint32_t waveform;  /* 1: rows are input_width neighbouring samples; 0: what was made of windows of them */
@@ -75,8 +75,8 @@ void mote_model_get_speech(const mote_model* model, mote_speech_info* info);
 const char* mote_model_language(const mote_model* model, uint32_t language, int32_t* id);
 
 /* Rows that so many samples are, the last perhaps filled up with zeros: as many as windows begin in and end.
-   Of MOTE_FEATURES_NORMALIZED_FILTER_BANK: frames that the samples fill. 0: there are too few samples, or the
-   model takes other features. */
+   With MOTE_FEATURES_NORMALIZED_FILTER_BANK they are the frames that the samples fill. 0: there are too few
+   samples, or the model takes other features. */
 uint32_t mote_sound_rows(const mote_model* model, uint64_t samples);
 
 /* ---- Features ---- */
@@ -106,9 +106,10 @@ size_t mote_log_mel_bytes(const mote_log_mel* spec);
 mote_status mote_log_mel_compute(const mote_log_mel* spec, const float* samples, uint32_t n, void* scratch,
                                  float* features, mote_error* error);
 
-/* The same in parts, of sound that is too long to hold. mote_log_mel_frames: logarithms [frames, mels], frame
-   i of samples[i * hop] to samples[i * hop + fft - 1], which the caller has reflected or filled up with zeros
-   at the sound's ends. mote_log_mel_scale: what of `count` logarithms and the largest of all makes features.
+/* Compute the features in parts, of sound that is too long to hold. mote_log_mel_frames writes logarithms
+   [frames, mels], frame i of samples[i * hop] to samples[i * hop + fft - 1]; the caller has reflected the
+   samples or filled them up with zeros at the sound's ends. mote_log_mel_largest returns the largest of
+   `count` logarithms. mote_log_mel_scale turns `count` logarithms into features by the largest of all.
  */
 mote_status mote_log_mel_frames(const mote_log_mel* spec, const float* samples, uint32_t frames,
                                 void* scratch, float* logarithms, mote_error* error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What calls return. Codes are grouped by cause and only ever appended. */
+/* The codes that calls return. Codes are grouped by cause and only ever appended. */
 #ifndef MOTE_STATUS_H_
 #define MOTE_STATUS_H_
 
@@ -34,7 +34,7 @@ typedef enum mote_status {
   /* A snapshot: */
   MOTE_WRONG_SNAPSHOT = 48, /* of another model, kernel family or cache layout, or damaged */
 
-  /* Of mote/host.h alone: */
+  /* Codes that calls of mote/host.h alone return: */
   MOTE_CANCELLED = 64,     /* the caller ended the task */
   MOTE_OUT_OF_MEMORY = 65, /* the sentence says how much it takes */
   MOTE_BAD_INPUT = 66      /* a file, sound, picture or text that cannot be read */

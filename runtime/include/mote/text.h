@@ -20,7 +20,7 @@ enum {
                              Without it no text becomes a special token, normalized either, but the unknown
                              one and one that is a single character */
   MOTE_TRUNCATE = 4, /* what does not fit is left out before the tokens that MOTE_ADD_SPECIAL puts last; where
-                        the model's texts are cut at their beginning, there. Of a pair the second is cut */
+                        the model's texts are cut at their beginning, there. A pair's second text is cut */
   MOTE_CUT_LONGER = 8 /* with MOTE_TRUNCATE: of a pair the longer text is cut, then both are, to equal parts,
                          as transformers' longest_first */
 };
@@ -36,7 +36,7 @@ mote_status mote_tokenize(mote_session* session, const char* text, size_t bytes,
 
 #define MOTE_NO_TEXT 255
 
-/* What a token is in a text or a pair of texts. */
+/* The kind of a token in a text or a pair of texts. */
 typedef struct mote_token_kind {
   uint8_t type; /* the token type id that the model wants with it */
   uint8_t text; /* 0: from the first text, 1: from the second, MOTE_NO_TEXT: added around them */

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* What a model that speaks gives. */
+/* The output of a model that speaks. */
 typedef struct mote_voice_info {
   uint32_t rate;        /* samples of a second; 0: the model does not speak */
   uint32_t hop;         /* samples of a frame */

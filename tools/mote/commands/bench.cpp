@@ -141,7 +141,7 @@ void measure(Session& session, const Work& work, uint32_t repeat, Result& result
   result.decode_per_s = per_second(static_cast<double>(work.decode_tokens()), result.decode.median());
 }
 
-/// What the machine could do at most.
+/// Measures the most that the machine could do.
 void measure_limits(const ModelFile& file, const ThreadPool& pool, const mote_session_options& options,
                     const Work& work, Result& result) {
   const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
@@ -288,7 +288,7 @@ void print_for_people(const ModelFile& file, const Session& session, const Threa
   }
 }
 
-/// What a report takes, on one line.
+/// Prints the facts that a report takes, on one line.
 void print_to_paste(const ModelFile& file, const Session& session, const ThreadPool& pool, const Work& work,
                     const Result& result) {
   std::string line =

@@ -11,7 +11,7 @@
 
 namespace mote::cli {
 
-/// What mote classify is asked about files.
+/// The questions of mote classify about files.
 struct FileLabels {
   std::vector<std::string> paths;
   uint32_t top;

@@ -109,7 +109,7 @@ void check_type(const char* option, const std::string& type, const std::vector<s
              convert::did_you_mean(type, types));
 }
 
-/// Of "WIDTHxHEIGHT".
+/// Reads "WIDTHxHEIGHT".
 void read_picture_size(const std::string& text, convert::ConvertOptions& options) {
   constexpr uint32_t kMostSide = 1 << 16;
   const char* at = text.data();

@@ -51,7 +51,8 @@ std::string incbin_of(const ModelFile& file, const std::string& section) {
       file.info().name, section, file.bytes().size());
 }
 
-/// What the model's steps use: names of kernels, without their families, and a bit for each kind of scores.
+/// The parts that the model's steps use: names of kernels, without their families, and a bit for each kind of
+/// scores.
 struct Used {
   std::set<std::string> kernels;
   uint32_t scores = 0;

@@ -123,7 +123,8 @@ void print_memory(const json& memory) {
   table.print();
 }
 
-/// What keys and values take depends on the session: the memory of its kv_cache says it.
+/// Lists the states. The bytes of keys and values depend on the session: the memory of its kv_cache says
+/// them.
 json state_list(const file::Model& model) {
   json states = json::array();
   for (const file::State* state : *model.states()) {

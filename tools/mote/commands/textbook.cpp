@@ -136,7 +136,7 @@ class Textbook {
     return out.matrix();
   }
 
-  /// Of one head, each query over all keys.
+  /// Computes the attention of one head, each query over all keys.
   Matrix attend(const Matrix& q, const Matrix& k, const Matrix& v) const {
     constexpr uint32_t kPositions = 16;
     const auto rows = static_cast<uint32_t>(q.size()), key_dim = static_cast<uint32_t>(k[0].size()),

@@ -29,7 +29,7 @@ std::optional<Ids> read_like(const convert::SafetensorsFile& file, const std::st
   return array;
 }
 
-/// What belongs to input_ids.
+/// The tensors that belong to input_ids.
 struct Companions {
   std::optional<Ids> mask, types, global;
 };
@@ -57,8 +57,8 @@ Sequence read_sequence(const Ids& ids, const Companions& with, size_t row, const
   return sequence;
 }
 
-/// Of `<prefix>input_ids`, or, of what a decoder has read, `<prefix>decoder_input_ids`; masks and types are
-/// named the same way.
+/// Reads the case of `<prefix>input_ids`, or, for the tokens that a decoder has read, of
+/// `<prefix>decoder_input_ids`; masks and types are named the same way.
 Case read_case(const convert::SafetensorsFile& file, const std::string& prefix, const std::string& path) {
   const std::string name = prefix + "input_ids";
   const std::string what = path + ": " + name;
@@ -153,7 +153,7 @@ std::vector<Case> read_cases(const std::string& path) {
 
 namespace {
 
-/// Of a picture's size, or an error that names the tensor.
+/// Returns the format for a picture's size, or throws an error that names the tensor.
 mote_picture_info picture_info(const mote_model* model, uint64_t height, uint64_t width,
                                const std::string& what) {
   mote_picture_info picture{};

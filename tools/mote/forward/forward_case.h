@@ -41,7 +41,7 @@ struct Array {
   std::vector<T> values;
 };
 
-/// Of a segment, by name.
+/// The outputs of a segment, by name.
 struct Outputs {
   std::map<std::string, Array<float>> rows;   // logits, hidden.0 ... [B, T, width], or [B, width]
   std::map<std::string, Array<int64_t>> ids;  // greedy_ids
@@ -65,10 +65,11 @@ void store_sequence_row(Outputs& outputs, const Case& item, const std::string& n
 /// The cases of a file: each name "<prefix>input_ids" is one. Throws convert::Error.
 std::vector<Case> read_cases(const std::string& path);
 
-/// The same of pictures: each name "<prefix>pixel_values" is one, [B, channels, height, width].
+/// Reads the cases of pictures in a file: each name "<prefix>pixel_values" is one, [B, channels, height,
+/// width].
 std::vector<Case> read_picture_cases(const std::string& path, const mote_model* model);
-/// What a decoder has read over a case of sources: `<prefix>decoder_input_ids` [B, T], perhaps with a mask.
-/// Nothing if the file has none.
+/// Reads the tokens that a decoder has read over a case of sources: `<prefix>decoder_input_ids` [B, T],
+/// perhaps with a mask. Nothing if the file has none.
 std::optional<Case> read_target(const std::string& path, const Case& source);
 
 /// Throws convert::Error unless the positions given for unmasked tokens are those that mote derives: one

@@ -48,7 +48,7 @@ void for_each_sequence(const Case& item, const Group& group, Take take) {
   }
 }
 
-/// Whether the original's output of that name has a row for each sequence.
+/// Says whether the original's output of that name has a row for each sequence.
 bool is_of_sequences(std::string_view name) {
   constexpr std::string_view kNames[] = {"pooler_output", "image_embeds", "cls_logits",
                                          "distillation_logits"};

@@ -15,8 +15,8 @@ namespace mote::cli {
 void forward_encoder(const ModelFile& file, mote_session_options options, const Case& item, bool hidden,
                      Outputs& outputs);
 
-/// The same of further segments of a model with a memory, each computed as a whole: sequence i goes on from
-/// sequence i of the segment before. `outputs` has one for each segment.
+/// Computes further segments of a model with a memory, each as a whole: sequence i goes on from sequence i of
+/// the segment before. `outputs` has one for each segment.
 void forward_segments(const ModelFile& file, mote_session_options options,
                       const std::vector<const Case*>& segments, bool hidden, std::vector<Outputs>& outputs);
 

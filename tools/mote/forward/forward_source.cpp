@@ -187,7 +187,7 @@ class SourceRun {
   Outputs& outputs_;
 };
 
-/// Of each source by itself: a search has the sequences of a session for its beams.
+/// Searches over each source by itself: a search has the sequences of a session for its beams.
 void search_beams(const ModelFile& file, const mote_session_options& options, const Case& sources,
                   const SourceGeneration& generation, Outputs& outputs) {
   const size_t batch = sources.sequences.size(), beams = generation.beams;

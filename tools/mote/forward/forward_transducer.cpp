@@ -41,7 +41,7 @@ mote_session_options transducer_options(mote_session_options options, const Mode
   return options;
 }
 
-/// Of every frame after every prefix.
+/// Returns the logits of every frame after every prefix.
 Array<float> all_logits(host::Transducer& transducer, const std::vector<int32_t>& ids,
                         const std::vector<float>& frames, uint32_t vocab) {
   const size_t count = frames.size() / transducer.width();

@@ -8,9 +8,10 @@
 
 namespace mote::cli {
 
-/// Of each sound of the file: encoder_hidden [B, F, D], and hidden.0 and so on, if wanted; logits [B, F, T,
-/// V] of every frame behind every prefix of decoder_input_ids [B, T], if there are any; with `generate`
-/// greedy_ids [B, N], at most so many, and greedy_frames [B, N], where each was said. The batch is 1.
+/// Computes for each sound of the file: encoder_hidden [B, F, D], and hidden.0 and so on, if wanted; logits
+/// [B, F, T, V] of every frame behind every prefix of decoder_input_ids [B, T], if there are any; with
+/// `generate` greedy_ids [B, N], at most so many, and greedy_frames [B, N], where each was said. The batch is
+/// 1.
 void forward_transducer(const ModelFile& file, const mote_session_options& options, const std::string& path,
                         uint32_t generate, bool hidden, Outputs& outputs);
 

@@ -26,7 +26,7 @@ struct VoiceRows {
   }
 };
 
-/// Of a case of one text.
+/// Computes a case of one text.
 class VoiceCase {
  public:
   VoiceCase(const ModelFile& file, const mote_session_options& options, const Case& item, Outputs& outputs)

@@ -87,7 +87,7 @@ double prompt_ms(Session& session, const Work& work) {
   return timer.ms();
 }
 
-/// Of a search over each source, which its encoding is not part of.
+/// Returns the time of a search over each source; the encoding of the source is not part of it.
 static double search_ms(Session& session, const Work& work) {
   Work one = work;
   one.batch = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What mote bench runs, and how long it takes.
+// The work that mote bench runs, and its time.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ struct Times {
   double least() const { return ms.empty() ? 0.0 : *std::min_element(ms.begin(), ms.end()); }
 };
 
-/// What is measured: `prompt` tokens or rows of floats at once (of an encoder, or of sources, in each of the
-/// batch's sequences), and `decode` tokens one after the other in each sequence.
+/// The work that is measured: `prompt` tokens or rows of floats at once (of an encoder, or of sources, in
+/// each of the batch's sequences), and `decode` tokens one after the other in each sequence.
 struct Work {
   bool encoder, source;
   uint32_t prompt, decode, depth, batch;
@@ -57,10 +57,10 @@ mote_session_options bench_options(const ModelFile& file, const SessionFlags& fl
 /// Empties the session and puts `depth` tokens into each of `sequences`.
 void fill(Session& session, const Work& work, uint32_t sequences);
 
-/// Of a prompt or, of an encoder or of sources, of all sequences.
+/// Returns the time of a prompt or, for an encoder or sources, of all sequences.
 double prompt_ms(Session& session, const Work& work);
 
-/// Of all tokens that are decoded, over sources that are encoded before.
+/// Returns the time of all tokens that are decoded, over sources that are encoded before.
 double decode_ms(Session& session, const Work& work);
 
 }  // namespace mote::cli

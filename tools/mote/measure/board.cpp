@@ -10,7 +10,7 @@
 namespace mote::cli {
 namespace {
 
-/// Of the device tree, which boards have.
+/// Returns the name in the device tree, which boards have.
 std::string device_tree_model() {
   std::ifstream file("/proc/device-tree/model", std::ios::binary);
   std::string name;

@@ -5,7 +5,7 @@
 
 namespace mote::cli {
 
-/// What the system calls this machine: "Raspberry Pi 5 Model B Rev 1.0", or else its processor.
+/// Returns the system's name of this machine: "Raspberry Pi 5 Model B Rev 1.0", or else its processor.
 std::string board_name();
 
 }  // namespace mote::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model takes: bytes to read and multiply-adds to do.
+// Counts the work of a model: bytes to read and multiply-adds to do.
 #pragma once
 
 #include "runtime/file/file.h"
@@ -8,8 +8,8 @@
 
 namespace mote::cli {
 
-/// Of the matrices and vectors that a run reads in full, whatever its rows, and of the experts that `rows`
-/// rows choose, if no two choose the same; a lookup's row is too little to count.
+/// Returns the bytes of the matrices and vectors that a run reads in full, whatever its rows, and of the
+/// experts that `rows` rows choose, if no two choose the same; a lookup's row is too little to count.
 uint64_t weight_bytes(const file::Model& model, uint64_t rows);
 
 /// Keys and values that attention reads for a token at this position, and states of a fixed size, which are

@@ -19,13 +19,13 @@ struct OpTime {
   double ms = 0;
 };
 
-/// What the machine can do at most, per second; 0: not known.
+/// The most that the machine can do per second; 0: not known.
 struct Limits {
   double bytes = 0, integer = 0, floating = 0;
 };
 
-/// What is generated on sequence 0, after its present tokens: `tokens` 1 times a prompt, ids of one token
-/// times decoding.
+/// The tokens that are generated on sequence 0, after its present tokens: `tokens` 1 times a prompt, ids of
+/// one token times decoding.
 struct GenerationWork {
   std::span<const int32_t> ids;
   uint32_t chunk;  // of the session

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one operation of a program takes.
+// Counts the work of one operation of a program.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace mote::cli {
 
-/// What an operation is run over.
+/// The rows and positions that an operation is run over.
 struct OpRun {
   uint64_t rows;  // of the operation's stream
   uint64_t seen;  // positions that a row's attention sees, on average, windows aside
@@ -25,7 +25,7 @@ struct OpWork {
   bool integer = false;
 };
 
-/// Of an operation of the model's program.
+/// Returns the work of an operation of the model's program.
 OpWork op_work(const file::Model& model, const file::Program& program, const file::Op& op, const OpRun& run);
 
 /// The stream that it has a row for, of the program's.

@@ -10,7 +10,7 @@
 
 namespace mote::cli {
 
-/// What a number of threads reaches; 0 where there is no such test.
+/// The speeds that a number of threads reaches; 0 where there is no such test.
 struct TriedThreads {
   uint32_t threads;
   double prompt_per_s, decode_per_s;

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What each token stands for; of one that is not of the text, its piece.
+/// Returns the text that each token stands for; for a token that is not of the text, its piece.
 json texts_of(const ModelFile& file, const host::TokenList& tokens, const std::string& text) {
   json texts = json::array();
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
@@ -33,7 +33,7 @@ json texts_of(const ModelFile& file, const host::TokenList& tokens, const std::s
   return texts;
 }
 
-/// [head][row][position], of each row those up to the last that it sees.
+/// Returns [head][row][position], in each row the positions up to the last that it sees.
 json layer_of(const host::AttentionMap& map) {
   json layer = json::array();
   for (uint32_t head = 0; head < map.heads; ++head) {
@@ -50,7 +50,7 @@ json layer_of(const host::AttentionMap& map) {
   return layer;
 }
 
-/// Of the piece of each token by itself.
+/// Returns the piece of each token by itself.
 json pieces_of(const ModelFile& file, const std::vector<int32_t>& ids) {
   json texts = json::array();
   for (const int32_t id : ids) {

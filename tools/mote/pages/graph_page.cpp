@@ -24,7 +24,7 @@ std::vector<size_t> buffers_of(const std::string& operands) {
   return found;
 }
 
-/// What details name behind a "+ ", a residual; or nothing.
+/// Returns the buffer that details name behind a "+ ", a residual; or nothing.
 std::string added_in(const std::string& details) {
   const size_t at = details.find("+ b");
   return at == std::string::npos ? "" : details.substr(at + 2, details.find(']', at) - at);
