@@ -15,11 +15,11 @@ enum class Scores : uint8_t { softmax = 0, sigmoid = 1, softmax_of_chosen = 2 };
 /// Which experts a row goes to (Shazeer et al. 2017), and their weights. The scores s are the softmax of the
 /// logits, their sigmoids, or the logits themselves. The experts are in `groups` equal parts. The
 /// groups_chosen groups whose two largest s + bias have the largest sum have a part in the choice
-/// (DeepSeek-V3 2024). The `chosen` of their experts with the largest s + bias are chosen: the first ones of
-/// equals, NaN as the smallest. A chosen expert's weight is s, or for softmax_of_chosen the softmax over the
-/// chosen logits; then, if normalized, over (the sum of the chosen s + eps); then times factor. A weight is
-/// never 0: the smallest positive float stands for it. Others have 0. Sums go in the order of the experts.
-/// Unit: a row.
+/// (DeepSeek-V3 2024). Those `chosen` experts of these groups are chosen that have the largest s + bias: the
+/// first ones of equals, NaN as the smallest. A chosen expert's weight is s, or for softmax_of_chosen the
+/// softmax over the chosen logits; then, if normalized, over (the sum of the chosen s + eps); then times
+/// factor. A weight is never 0: the smallest positive float stands for it. Others have 0. Sums go in the
+/// order of the experts. Unit: a row.
 struct RouteArgs {
   Scores scores;
   uint32_t experts;  // E

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What count_tokens counts of llama.cpp: llama_tokens FILE.gguf PROMPT DECODE DEPTH [no-flash]
+/* Runs llama.cpp for count_tokens: llama_tokens FILE.gguf PROMPT DECODE DEPTH [no-flash]
  * The tokens of tokens.c, one thread; all else is as the library has it by default. */
 #include <llama.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What count_tokens counts: tokens FILE.mote PROMPT DECODE DEPTH
+/* Runs a model for count_tokens: tokens FILE.mote PROMPT DECODE DEPTH
  * A prompt of PROMPT tokens after DEPTH tokens, then DECODE single ones; where DECODE is "encode", of an
  * encoder. One thread. Prints the family and a sum of the outputs. */
 #include <fcntl.h>

@@ -29,7 +29,7 @@ CharSet control_set();          // what BertNormalizer takes out
 CharSet ideograph_set();        // what it puts spaces around
 CharSet punctuation_set();      // what BertPreTokenizer and Punctuation cut out
 
-CharSet regex_word_set();  // \\w of Rust's regular expressions
+CharSet regex_word_set();       // \\w of Rust's regular expressions
 
 /// Extended grapheme clusters (Unicode Standard Annex 29).
 RegexPtr grapheme_cluster();

@@ -37,8 +37,7 @@ struct PictureParts {
   std::vector<std::vector<float>> values;  // [3, height, width] of each
 };
 
-/// Returns the parts that models take which may see pictures of any ratio, or tiles of them. Throws
-/// convert::Error.
+/// Returns the parts for models that may see pictures of any ratio, or tiles of them. Throws convert::Error.
 PictureParts picture_parts(const RowSource& rows, const mote_picture_info& info, const Limits& limits = {});
 /// Returns the parts of a PNG or JPEG.
 PictureParts picture_parts(std::span<const std::byte> file, const std::string& name,

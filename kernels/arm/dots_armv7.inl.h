@@ -61,7 +61,7 @@ struct DotsArmv7 : DotIntsArm {
   MOTE_INLINE static Float make(const Lane& lane) {
     return {{lane(0), lane(1), lane(2), lane(3)}};
   }
-  /// Adds the products of the columns of two words.
+  /// Returns the dot products of two words.
   static int32x2_t columns(int8x8_t w, int8x8_t a) {
     const int32x4_t pairs = vpaddlq_s16(vmull_s8(w, a));
     return vpadd_s32(vget_low_s32(pairs), vget_high_s32(pairs));

@@ -11,7 +11,7 @@ namespace mote {
 namespace {
 
 struct WordsArmv7 : WordProducts<WordsArmv7> {
-  /// Returns the products of two words; int16 does not hold both parts of a product.
+  /// Returns the dot products of two words; int16 does not hold both parts of a product.
   static int32x2_t products(int8x8_t x, int8x8_t y) {
     const int32x4_t sums = vpadalq_s16(vpaddlq_s16(vmull_s8(x, y)), vshll_n_s8(y, 7));
     return vpadd_s32(vget_low_s32(sums), vget_high_s32(sums));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an image reads or hears, in flash; nothing where no file is given.
+// The input that an image reads or hears, in flash; nothing where no file is given.
   .section .model, "a"
   .balign 4
   .global firmware_data

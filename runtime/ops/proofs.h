@@ -168,7 +168,7 @@ class Proofs {
     check(kept == a.stream || kept == places_.program->streams()->size(), what,
           " is not of the stream whose keys are the first of so many tokens a row");
   }
-  /// Proves which rows of `in` the rows of `out` see: `out` is of groups of them, or of the same rows.
+  /// Sets the window of rows of `in` that a row of `out` sees; `out` has groups of these rows, or the same.
   bool time_window(const Operand& in, const Operand& out, uint32_t taps, uint32_t before, TimeWindow* window,
                    uint32_t dilation = 1) {
     if (!of_positions(out, "out")) return false;

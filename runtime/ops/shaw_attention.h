@@ -11,7 +11,7 @@ struct ShawAttention : OfHeads {
     const uint64_t keys = uint64_t{args.heads} * args.key_dim, values = uint64_t{args.heads} * args.value_dim;
     rows_of(f, args.q, keys, args.k, keys, args.v, values, args.out, values);
   }
-  /// Returns the work in a sequence of some tens of rows.
+  /// Returns the work of a row in a sequence of some tens of rows.
   static uint64_t work_per_row(const ShawAttentionArgs& args) {
     return 64 * uint64_t{args.heads} * (args.key_dim + args.value_dim);
   }

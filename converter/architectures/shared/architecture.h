@@ -208,7 +208,7 @@ std::vector<std::string> read_labels(const Source& source, Config& config, const
 void read_labels_head(const Source& source, Config& config, const std::string& output, TransformerSpec& spec);
 
 /// Returns the start of the names of the model without its head: `base`, if the source has tensors of such
-/// names, else nothing. `base`, if the source has tensors of such names, else nothing.
+/// names, else nothing.
 std::string base_of(const Source& source, const std::string& base);
 
 /// Sets the windows of a model that alternates by layer_types or from max_window_layers on (Qwen).

@@ -75,7 +75,7 @@ void mote_model_get_speech(const mote_model* model, mote_speech_info* info);
 const char* mote_model_language(const mote_model* model, uint32_t language, int32_t* id);
 
 /* Rows that so many samples are, the last perhaps filled up with zeros: as many as windows begin in and end.
-   With MOTE_FEATURES_NORMALIZED_FILTER_BANK they are the frames that the samples fill. 0: there are too few
+   With MOTE_FEATURES_NORMALIZED_FILTER_BANK rows are the frames that samples fill. 0: there are too few
    samples, or the model takes other features. */
 uint32_t mote_sound_rows(const mote_model* model, uint64_t samples);
 
