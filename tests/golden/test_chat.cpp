@@ -31,7 +31,7 @@ test::AlignedBytes file_with(const std::string& chat_template, const std::string
 std::string render(const test::OpenModel& model, const std::vector<Message>& messages, bool answer) {
   std::vector<mote_message> views;
   for (const Message& message : messages)
-    views.push_back({message.role, message.text.data(), message.text.size(), 0});
+    views.push_back({message.role, message.text.data(), message.text.size(), 0, 0, {}});
   size_t bytes = 0;
   mote_error error{};
   const auto count = static_cast<uint32_t>(views.size());
