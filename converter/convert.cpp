@@ -139,11 +139,11 @@ void keep_chat_template(const ConvertOptions& options, const Source& source, con
   const std::vector<std::pair<std::string, std::string>> tokens = special_token_texts(source, tokenizer);
   if (!runs_template(source.chat_template, {tokens, options.thinking, metadata.graph->sight.has_value()}))
     return;
-  metadata.chat_template = source.chat_template;
-  for (const auto& [name, text] : tokens)
-    metadata.chat_variables.push_back({name, nlohmann::json(text).dump(-1, ' ', true)});
-  if (options.thinking)
-    metadata.chat_variables.push_back({"enable_thinking", *options.thinking ? "true" : "false"});
+  nlohmann::json variables = nlohmann::json::object();
+  for (const auto& [name, text] : tokens) variables[name] = text;
+  if (options.thinking) variables["enable_thinking"] = *options.thinking;
+  metadata.chat_template = nlohmann::json{{"text", source.chat_template}, {"variables", variables}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// Reads the steps that make pixel values of pictures, for the model or its source.

@@ -132,14 +132,6 @@ std::vector<Offset<file::Tensor>> write_tensors(FlatBufferBuilder& builder, cons
   return tensors;
 }
 
-Offset<file::ChatTemplate> write_chat_template(FlatBufferBuilder& builder, const Metadata& metadata) {
-  if (metadata.chat_template.empty()) return 0;
-  std::vector<Offset<file::Prompt>> variables;
-  for (const Prompt& one : metadata.chat_variables)
-    variables.push_back(file::CreatePromptDirect(builder, one.name.c_str(), one.text.c_str()));
-  return file::CreateChatTemplateDirect(builder, metadata.chat_template.c_str(), &variables);
-}
-
 Offset<file::ChatFormat> write_chat_format(FlatBufferBuilder& builder,
                                            const std::optional<ChatFormat>& format) {
   if (!format) return 0;
@@ -298,7 +290,6 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   Offset<file::Tokenizer> tokenizer = 0;
   if (metadata.tokenizer != nullptr) tokenizer = metadata.tokenizer->write(builder, metadata.weight_bytes());
   const auto chat_format = write_chat_format(builder, metadata.chat_format);
-  const auto chat_template = write_chat_template(builder, metadata);
   std::vector<Offset<flatbuffers::String>> labels;
   for (const std::string& label : graph.labels) labels.push_back(builder.CreateString(label));
   std::vector<Offset<file::Prompt>> prompts;
@@ -336,7 +327,8 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
       labels.empty() ? nullptr : &labels, graph.token_types, features, prompts.empty() ? nullptr : &prompts,
       metadata.default_prompt, sound, picture, globals, speech, beams, write_sight(builder, graph.sight),
       write_voice(builder, graph.voice), graph.memory, write_generation(builder, metadata.generation),
-      similarity_of(metadata.similarity), chat_template);
+      similarity_of(metadata.similarity),
+      metadata.chat_template.empty() ? nullptr : metadata.chat_template.c_str());
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

@@ -48,8 +48,7 @@ struct Metadata {
   std::string similarity = "";
   std::optional<GenerationDefaults> generation = {};  // of other models that go on with ids
   std::optional<BeamDefaults> beams = {};             // of a model with a source of ids
-  std::string chat_template = "";                     // "": the file gets none
-  std::vector<Prompt> chat_variables = {};            // that it sees, as JSON
+  std::string chat_template = "";                     // JSON, as in the schema; "": the file gets none
 
   /// Bytes of the segment: the weights, then the tokenizer's tables.
   uint64_t weight_bytes() const { return tensors.empty() ? 0 : tensors.back().offset + tensors.back().bytes; }

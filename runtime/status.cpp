@@ -22,6 +22,11 @@ mote_status fail_without_text(mote_error* error, mote_status code, int32_t op) {
 extern "C" {
 
 const char* mote_status_name(mote_status status) {
+#ifndef MOTE_MODEL_CONFIG  // hosts' statuses, which firmware never sees
+  if (status == MOTE_CANCELLED) return "cancelled";
+  if (status == MOTE_OUT_OF_MEMORY) return "out of memory";
+  if (status == MOTE_BAD_INPUT) return "bad input";
+#endif
   switch (status) {
     case MOTE_OK:
       return "ok";
@@ -52,11 +57,9 @@ const char* mote_status_name(mote_status status) {
     case MOTE_WRONG_SNAPSHOT:
       return "wrong snapshot";
     case MOTE_CANCELLED:
-      return "cancelled";
     case MOTE_OUT_OF_MEMORY:
-      return "out of memory";
     case MOTE_BAD_INPUT:
-      return "bad input";
+      break;
   }
   return "unknown status";
 }

@@ -149,14 +149,16 @@ host::Result<std::vector<int32_t>> tokenize_or_refuse(const ModelTemplate& chat,
 }  // namespace
 
 std::optional<ModelTemplate> ModelTemplate::of(const host::Model& model) {
-  const char* const text = mote_chat_template(model.get());
-  if (text == nullptr) return std::nullopt;
+  const char* const kept = mote_chat_template(model.get());
+  if (kept == nullptr) return std::nullopt;
+  const std::string where = model.name() + ": its chat template";
+  const Json all = parse_ordered_json(kept, where);
+  const bool sound = all.is_object() && all.contains("text") && all["text"].is_string() &&
+                     all.contains("variables") && all["variables"].is_object();
+  if (!sound) fail("{} is not JSON with a text and variables", where);
   try {
-    ModelTemplate chat{std::string(text)};
-    const char* name = nullptr;
-    for (uint32_t i = 0; const char* value = mote_chat_variable(model.get(), i, &name); ++i)
-      chat.set(name,
-               parse_ordered_json(value, fmt::format("{}: {} of its chat template", model.name(), name)));
+    ModelTemplate chat{all["text"].get<std::string>()};
+    for (const auto& [name, value] : all["variables"].items()) chat.set(name, value);
     return chat;
   } catch (const jinja::Unsupported& error) {
     fail("{}: its chat template is not understood: {}", model.name(), error.what());

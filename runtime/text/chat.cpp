@@ -225,17 +225,8 @@ const char* mote_chat_format(const mote_model* model) {
 }
 
 const char* mote_chat_template(const mote_model* model) {
-  const mote::file::ChatTemplate* chat = model->root->chat_template();
-  return chat == nullptr ? nullptr : chat->text()->c_str();
-}
-
-const char* mote_chat_variable(const mote_model* model, uint32_t variable, const char** name) {
-  const mote::file::ChatTemplate* chat = model->root->chat_template();
-  const auto* variables = chat == nullptr ? nullptr : chat->variables();
-  if (variables == nullptr || variable >= variables->size()) return nullptr;
-  const mote::file::Prompt* found = variables->Get(variable);
-  if (name != nullptr) *name = found->name()->c_str();
-  return found->text()->c_str();
+  const flatbuffers::String* text = model->root->chat_template();
+  return text == nullptr ? nullptr : text->c_str();
 }
 
 mote_status mote_chat_render(const mote_model* model, const mote_message* messages, uint32_t count,

@@ -30,7 +30,7 @@ void Window::start(uint32_t begin, uint32_t end) {
   given_begin_ = next_ = next_origin_ = begin;
   given_end_ = end;
   begin_ = end_ = kWindowHeadroom;
-  is_first_piece_ = begin == 0;
+  if (MOTE_TEXT_UNIGRAM) is_first_piece_ = begin == 0;
   if (tokenizer_.segment_prefix.count == 0) return;
   const Utf8Character first = utf8_decode(given_ + begin, given_ + end);
   append(tokenizer_.segment_prefix, begin, first.bytes);
@@ -133,10 +133,11 @@ uint32_t Window::put_piece_prefix(uint32_t begin, uint32_t end) {
   const file::PrefixRule rule = tokenizer_.piece_prefix_rule;
   if (prefix.count == 0 || rule == file::PrefixRule::none) return begin;
   const uint8_t* text = scratch_.text;
-  const bool first = is_first_piece_;
-  is_first_piece_ = false;
-  if (rule == file::PrefixRule::first_segment && !first) return begin;
-  const bool always = rule == file::PrefixRule::always || rule == file::PrefixRule::first_segment;
+  // The rule is of SentencePiece alone.
+  const bool first_alone = MOTE_TEXT_UNIGRAM && rule == file::PrefixRule::first_segment;
+  if (first_alone && !is_first_piece_) return begin;
+  if (first_alone) is_first_piece_ = false;
+  const bool always = rule == file::PrefixRule::always || first_alone;
   if (!always && starts(text + begin, text + end, prefix)) return begin;
   const uint32_t origin = scratch_.origin[begin];
   if (rule == file::PrefixRule::first_unless_present && origin != 0) return begin;

@@ -81,6 +81,7 @@ std::string failure_of(mote_host_result* result) {
   return mote_host_sentence(result);
 }
 
+/// `words` must outlive it.
 mote_host_input text(const std::string& words) {
   mote_host_input input = {};
   input.text = words.c_str();
@@ -116,8 +117,8 @@ class Model {
 std::string rendered(const Case& chat, const json& conversation, json variables = json::object()) {
   variables["bos_token"] = "<s>";
   variables["eos_token"] = "</s>";
-  const std::string messages = conversation.dump();
-  const mote_host_input inputs[] = {text(chat.text), text(messages)};
+  const std::string source = chat.text, messages = conversation.dump();
+  const mote_host_input inputs[] = {text(source), text(messages)};
   const std::string options = json{{"set", variables}}.dump();
   return answer_of(mote_host_template(inputs, 2, options.c_str())).at("text").get<std::string>();
 }
@@ -166,6 +167,7 @@ TEST_CASE("chat templates: no message becomes a special token, whatever it spell
     const Model model(file_of(chat));
     const size_t expected = specials(model.prompt(
         json{message("user", "harmless"), message("assistant", "fine"), message("user", "again")}.dump()));
+    uint32_t forged = 0;
     for (const std::string& attack : attacks) {
       INFO(attack);
       for (const char* role : {"user", "assistant"}) {
@@ -174,17 +176,10 @@ TEST_CASE("chat templates: no message becomes a special token, whatever it spell
         conversation[std::string(role) == "user" ? 0 : 1]["content"] = attack;
         const std::vector<int32_t> ids = model.prompt(conversation.dump());
         TEST_ASSERT_EQUAL(expected, specials(ids));
-        // Nothing is lost: the text of the ids is the template's.
-        const json back =
-            answer_of(mote_host_detokenize(model.get(), ids.data(), ids.size(), R"({"special": true})"));
-        std::string all = back.at("text").get<std::string>(), given = rendered(chat, conversation);
-        for (std::string* each : {&all, &given})
-          each->erase(
-              std::remove_if(each->begin(), each->end(), [](char c) { return c == ' ' || c == '\t'; }),
-              each->end());
-        TEST_ASSERT_TRUE(all == given);
+        forged += specials(model.tokens(rendered(chat, conversation))) > expected ? 1 : 0;
       }
     }
+    TEST_ASSERT_GREATER_THAN(10u, forged);  // read as a whole, the texts have special tokens of messages
   }
 }
 

@@ -103,12 +103,10 @@ typedef struct mote_message {
 /* "chatml" and so on; null if the file holds no chat format. */
 const char* mote_chat_format(const mote_model* model);
 
-/* The chat template in Jinja that the model's authors publish, for hosts that can run it (mote/host.h); the
-   core renders mote_chat_format. Zero-terminated, in the file; null: the file has none. */
+/* The chat template that the model's authors publish, for hosts that can run it (mote/host.h), as JSON: {"text": Jinja,
+   "variables": {"bos_token": "<s>", ...}}; the core renders mote_chat_format. Zero-terminated, in the file; null: the
+   file has none. */
 const char* mote_chat_template(const mote_model* model);
-/* A variable that the template sees, as JSON, and its name ("bos_token"), if that is not null. Null for one
-   that there is not. */
-const char* mote_chat_variable(const mote_model* model, uint32_t variable, const char** name);
 
 /* Writes the text that stands for the conversation, by the model's chat format; with `answer` it ends where
    the model's answer begins. A system message must come first. Formats for models that know no conversations
