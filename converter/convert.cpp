@@ -11,9 +11,8 @@
 #include "converter/architectures/shared/pictures.h"
 #include "converter/calibration/calibrate.h"
 #include "converter/calibration/smooth_columns.h"
+#include "converter/chat_formats/choose.h"
 #include "converter/chat_formats/pair_texts.h"
-#include "converter/chat_formats/special_tokens.h"
-#include "converter/chat_formats/understand.h"
 #include "converter/encode_weight.h"
 #include "converter/layers/build_transformer.h"
 #include "converter/longrope.h"
@@ -84,66 +83,6 @@ void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, Cal
                               record.bytes, static_cast<double>(record.bytes) * 8 / elements,
                               result.relative_error});
   }
-}
-
-/// The format by name, or what the model's template is understood as; with what is to be said about it.
-UnderstoodTemplate choose_chat_format(const ConvertOptions& options, const Source& source,
-                                      const TokenizerSpec* tokenizer, bool sighted) {
-  if (source.chat_template.empty() && options.thinking) fail("--thinking: the model has no chat template");
-  const TemplateSetting setting{special_token_texts(source, tokenizer), options.thinking, sighted};
-  if (options.chat_format.empty()) {
-    return source.chat_template.empty() ? UnderstoodTemplate{}
-                                        : understand_template(source.chat_template, setting);
-  }
-  UnderstoodTemplate chosen{find_chat_format(options.chat_format), ""};
-  if (tokenizer != nullptr) require_marks(*chosen.format, tokenizer->added);
-  if (source.chat_template.empty()) return chosen;
-  if (const auto difference = difference_to(*chosen.format, source.chat_template, setting)) {
-    chosen.remark = fmt::format("it is not {}: {}", options.chat_format, *difference);
-  }
-  return chosen;
-}
-
-/// Sets the text that a question with pictures begins with.
-void set_picture_pieces(const Source& source, const TemplateSetting& setting, const ChatFormat& format,
-                        Graph& graph, std::vector<std::string>& notes) {
-  SightSpec& sight = *graph.sight;
-  const PictureMarks marks{sight.token, sight.before, sight.after, !sight.tile_before.empty()};
-  const auto before = before_pictures(source.chat_template, setting, format, marks);
-  if (before) {
-    sight.user_before = *before;
-  } else {
-    notes.emplace_back(
-        "its chat template puts pictures otherwise than mote chat does: before a question's text");
-  }
-}
-
-/// The format of conversations, and of the questions in them that have pictures; what sees has none.
-UnderstoodTemplate choose_chat_pieces(const ConvertOptions& options, Source& source,
-                                      const TokenizerSpec* tokenizer, Graph& graph) {
-  if (graph.picture.height != 0) return {};
-  UnderstoodTemplate chat = choose_chat_format(options, source, tokenizer, graph.sight.has_value());
-  if (graph.sight && chat.format) {
-    const TemplateSetting setting{special_token_texts(source, tokenizer), options.thinking, true};
-    set_picture_pieces(source, setting, *chat.format, graph, source.notes);
-  }
-  return chat;
-}
-
-/// Keeps the template's own text where the user chose no format in its place and it can be run; a file for
-/// firmware keeps the pieces alone.
-void keep_chat_template(const ConvertOptions& options, const Source& source, const TransformerSpec& spec,
-                        const TokenizerSpec* tokenizer, Metadata& metadata) {
-  const bool talks = tokenizer != nullptr && !spec.is_encoder() && !spec.source;
-  if (!talks || source.chat_template.empty() || !options.chat_format.empty() || options.small_tables) return;
-  const std::vector<std::pair<std::string, std::string>> tokens = special_token_texts(source, tokenizer);
-  if (!runs_template(source.chat_template, {tokens, options.thinking, metadata.graph->sight.has_value()}))
-    return;
-  nlohmann::json variables = nlohmann::json::object();
-  for (const auto& [name, text] : tokens) variables[name] = text;
-  if (options.thinking) variables["enable_thinking"] = *options.thinking;
-  metadata.chat_template = nlohmann::json{{"text", source.chat_template}, {"variables", variables}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// Reads the steps that make pixel values of pictures, for the model or its source.

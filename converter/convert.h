@@ -48,6 +48,9 @@ struct ConvertOptions {
   std::string head_type = {};
 };
 
+/// Reads "WIDTHxHEIGHT" in pixels, sides from 1 to 65536; false for other texts.
+bool read_picture_size(const std::string& text, ConvertOptions& options);
+
 struct TensorReport {
   std::string name;
   std::string type;  // "q4g32"

@@ -3,7 +3,6 @@
 // mote/convert.h over the converter.
 #include "converter/convert.h"
 
-#include <charconv>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -26,21 +25,6 @@ using nlohmann::json;
 /// A conversion that its caller ended.
 class Cancelled : public std::exception {};
 
-/// Reads "WIDTHxHEIGHT".
-void read_picture_size(const std::string& text, ConvertOptions& options) {
-  constexpr uint32_t kMostSide = 1 << 16;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  const auto side = [&](uint32_t* to) {
-    const auto [next, error] = std::from_chars(at, end, *to);
-    at = next;
-    return error == std::errc{} && *to >= 1 && *to <= kMostSide;
-  };
-  const bool reads =
-      side(&options.picture_width) && at != end && *at++ == 'x' && side(&options.picture_height) && at == end;
-  if (!reads) throw api::OptionError("option \"picture-size\": expected pixels as WIDTHxHEIGHT");
-}
-
 ConvertOptions read_options(const char* text) {
   api::Options given(text);
   ConvertOptions options;
@@ -62,7 +46,8 @@ ConvertOptions read_options(const char* text) {
   given.finish();
   options.calibration_text = calibration;
   if (!thinking.empty()) options.thinking = thinking == "on";
-  if (!picture_size.empty()) read_picture_size(picture_size, options);
+  if (!picture_size.empty() && !read_picture_size(picture_size, options))
+    throw api::OptionError("option \"picture-size\": expected pixels as WIDTHxHEIGHT");
   if (options.normalize && options.pooling.empty())
     throw api::OptionError("option \"normalize\": only with \"pooling\"");
   return options;

@@ -6,7 +6,6 @@
 #include "host/base/did_you_mean.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 
@@ -109,21 +108,6 @@ void check_type(const char* option, const std::string& type, const std::vector<s
              convert::did_you_mean(type, types));
 }
 
-/// Reads "WIDTHxHEIGHT".
-void read_picture_size(const std::string& text, convert::ConvertOptions& options) {
-  constexpr uint32_t kMostSide = 1 << 16;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  const auto side = [&](uint32_t* to) {
-    const auto [next, error] = std::from_chars(at, end, *to);
-    at = next;
-    return error == std::errc{} && *to >= 1 && *to <= kMostSide;
-  };
-  const bool reads =
-      side(&options.picture_width) && at != end && *at++ == 'x' && side(&options.picture_height) && at == end;
-  if (!reads) usage_fail("--picture-size {}: give pixels as WIDTHxHEIGHT", text);
-}
-
 void convert_model(const ConvertArguments& arguments) {
   if (arguments.list) return list_names();
   if (arguments.source.empty()) fail_missing("SRC");
@@ -144,7 +128,8 @@ void convert_model(const ConvertArguments& arguments) {
   options.calibration_text = arguments.text;
   options.adapters = arguments.adapters;
   options.tower = arguments.tower;
-  if (!arguments.picture_size.empty()) read_picture_size(arguments.picture_size, options);
+  if (!arguments.picture_size.empty() && !convert::read_picture_size(arguments.picture_size, options))
+    usage_fail("--picture-size {}: give pixels as WIDTHxHEIGHT", arguments.picture_size);
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();

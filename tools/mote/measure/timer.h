@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <ctime>
+
+#include "host/tasks/steps.h"
 
 namespace mote::cli {
 
-/// Milliseconds since it was made or restarted.
-class Timer {
- public:
-  double ms() const { return std::chrono::duration<double, std::milli>(Clock::now() - begin_).count(); }
-  double restart() {
-    const double elapsed = ms();
-    begin_ = Clock::now();
-    return elapsed;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point begin_ = Clock::now();
-};
+using host::Timer;
 
 /// The processor's milliseconds that all threads of the process have taken.
 inline double processor_ms() { return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
