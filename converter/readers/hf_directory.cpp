@@ -58,8 +58,8 @@ std::vector<int32_t> stop_ids(const fs::path& directory, const json& config) {
   return eos_ids(config, directory / "config.json");
 }
 
-/// Where transformers 4 saves the texts' part of Gemma 3n, it writes "model.language_model" for each "model",
-/// those inside names too, as of "per_layer_model_projection".
+/// Returns the name with "model" for each "model.language_model" behind the first: transformers 4 writes the
+/// long form for every "model" of the text part of Gemma 3n, those inside "per_layer_model_projection" too.
 std::string with_one_language_model(const std::string& name) {
   constexpr std::string_view kWritten = "model.language_model", kMeant = "model";
   size_t from = kWritten.size(), at = name.find(kWritten, from);

@@ -18,7 +18,7 @@
 //     float-quantized    X.weight F8_E4M3 [out, in]; X.weight_scale [out, 1], [1] or that of blocks
 //   fp8                  X.weight F8_E4M3 [out, in]; X.weight_scale_inv [out / h, in / w], of blocks [h, w]
 //
-// Where the config says that inputs are rounded by scales of the file (static ones), X has its own:
+// X has scales of its own where the config says that inputs are rounded by scales of the file (static ones):
 // input_scale [1] and, of integers with a zero, input_zero_point I8 [1]; of fp8 activation_scale or
 // input_scale.
 //

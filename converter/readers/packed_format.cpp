@@ -220,7 +220,7 @@ PackedFormat fp8_format(Keys keys) {
   return format;
 }
 
-/// How inputs are rounded: with a scale for each row, or by one of the file.
+/// Reads how inputs are rounded: with a scale for each row, or by one of the file.
 void read_activations(const JsonFile& file, const json* activations, PackedFormat& format) {
   if (activations == nullptr) return;
   if (!activations->is_object()) file.refuse_value("input_activations", activations, "an object");

@@ -131,6 +131,11 @@ Conversation conversation_of(std::span<const host::ChatMessage> messages, bool p
   return conversation;
 }
 
+/// Fails with what the model's template refuses.
+host::Status refused(const host::Model& model, const jinja::Refusal& refusal) {
+  return host::failed("{}: its chat template refuses: {}", model.name(), refusal.what());
+}
+
 /// Tokenizes by the template; `parts`: contents are lists, as processors of pictures give them.
 host::Result<std::vector<int32_t>> tokenize_or_refuse(const ModelTemplate& chat, const host::Model& model,
                                                       const host::Session& session,
@@ -140,7 +145,7 @@ host::Result<std::vector<int32_t>> tokenize_or_refuse(const ModelTemplate& chat,
     return chat.tokenize(model, session, conversation_of(messages, parts));
   } catch (const jinja::Refusal& refusal) {
     if (mote_chat_format(model.get()) != nullptr) return pieces(messages);
-    return host::failed("{}: its chat template refuses: {}", model.name(), refusal.what());
+    return refused(model, refusal);
   } catch (const Error& error) {
     return host::failed("{}", error.what());
   }
@@ -206,7 +211,7 @@ host::Result<std::vector<int32_t>> tokenize_messages(
   try {
     return chat->tokenize(model, session, conversation);
   } catch (const jinja::Refusal& refusal) {
-    return host::failed("{}: its chat template refuses: {}", model.name(), refusal.what());
+    return refused(model, refusal);
   }
 }
 

@@ -28,7 +28,7 @@ struct GenerationOptions {
   std::optional<uint32_t> top_k;
 };
 
-/// How a session generates: the options, and what the model's authors say where they leave it open.
+/// Holds how a session generates: the options, and the choices of the model's authors where those are open.
 struct GenerationPlan {
   mote_generation generation;  // its rules are null
   mote_token_rules rules;

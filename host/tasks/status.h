@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a task fails: a status, the sentence that says what is wrong and where, and what kind of remedy there
-// is. A sentence names no option of any program; whoever has options adds the one that helps.
+// A task that fails returns a status code, the sentence that says what is wrong and where, and the kind of
+// remedy there is. A sentence names no option of any program; whoever has options adds the one that helps.
 #pragma once
 
 #include <cstdint>

@@ -78,8 +78,8 @@ Result<EncodedText> TextEncoder::tokenize_asked(const std::string& first, std::s
   if (pair.count > most_tokens_ && !truncate_) return too_long(encoded.text, pair.count);
   if (pair.count > most_tokens_) {
     hooks.say("\"{}...\": {} of {} tokens", beginning_of(encoded.text), most_tokens_, pair.count);
-    // As the original: texts that are cut end before the texts around the pair do, whose last tokens are
-    // those that two other pairs have in common.
+    // The original ends texts that are cut before the texts around the pair, whose last tokens are those that
+    // two other pairs have in common.
     MOTE_TAKE(const PairIds one, ids_of_pair("0", "0"));
     MOTE_TAKE(const PairIds other, ids_of_pair("1 2 3 4", "1 2 3 4"));
     const auto ends = std::mismatch(one.ids.rbegin(), one.ids.rend(), other.ids.rbegin(), other.ids.rend());

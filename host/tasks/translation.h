@@ -19,7 +19,7 @@ struct TranslateOptions {
   std::optional<uint32_t> beams, tokens;  // of the search; none: the model's own
 };
 
-/// How languages change a source and its search: by a prefix, or by tokens.
+/// Holds how languages change a source and its search: by a prefix, or by tokens.
 struct LanguageMarks {
   std::string prefix;
   int32_t before = -1, from = -1, forced_first_id = -1;

@@ -16,7 +16,7 @@
 
 namespace mote::host {
 
-/// How a model writes down speech.
+/// Names the way in which a model writes down speech.
 enum class SpeechKind : uint8_t {
   none,        // it takes no sound
   words,       // labels of frames of a waveform by CTC: passages are words

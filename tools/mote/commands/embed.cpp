@@ -39,7 +39,7 @@ void for_each_lines(const std::string& path,
   take(lines);
 }
 
-/// Runs a task with what the lines give it: task(lines, hooks, relay).
+/// Runs a task with what the lines give it: task(lines, relay).
 template <class Task>
 void run_on_lines(const std::string& path, Task task) {
   for_each_lines(path, [&](const std::vector<std::string>& lines) {
