@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -226,6 +227,28 @@ TEST_CASE("host: a call ends when its caller or another thread says so") {
                     .get<std::string>());
 }
 
+/// Returns how many other threads of the process do not sleep.
+size_t awake_threads() {
+  size_t awake = 0;
+  for (const fs::directory_entry& task : fs::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(gettid())) continue;
+    std::ifstream file(task.path() / "stat");
+    std::string stat;
+    std::getline(file, stat);
+    if (!stat.empty() && stat.compare(stat.rfind(')') + 1, 3, " S ") != 0) ++awake;
+  }
+  return awake;
+}
+
+/// Waits until the pool's threads sleep. A thread that still starts holds locks of AddressSanitizer's
+/// allocator, which a child of fork() would wait for; the C library's allocator takes its own at fork().
+void wait_until_threads_sleep() {
+  for (int looks = 0, quiet = 0; quiet < 5 && looks < 10000; ++looks) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    quiet = awake_threads() == 0 ? quiet + 1 : 0;
+  }
+}
+
 TEST_CASE("host: a child of fork has a working model, and its parent's chat fails by a sentence") {
 #ifdef __SANITIZE_THREAD__
   WARN("ThreadSanitizer ends a child that starts threads");
@@ -236,6 +259,7 @@ TEST_CASE("host: a child of fork has a working model, and its parent's chat fail
   assert_ok(Got(mote_host_chat_begin(model.get(), R"({"tokens": 3, "greedy": true})", &chat)));
   const mote_host_input input = text("hello");
   const json before = assert_ok(Got(mote_host_generate(model.get(), &input, 1, R"({"tokens": 5})", nullptr)));
+  wait_until_threads_sleep();
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);  // instead of waiting for threads that are not there
