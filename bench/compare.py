@@ -44,6 +44,7 @@ def text_works(*works):
 
 
 BERT_WORKS = text_works((32, 1), (128, 1), (384, 1), (128, 8))
+MINILM_WORKS = text_works((32, 1), (128, 1), (256, 1), (128, 8))  # its texts have 256 tokens at most
 
 
 class Row:
@@ -151,7 +152,7 @@ def all_rows(models):
                       [(contenders.FasterWhisper, lambda d=directory: d, peer), *others], contenders.MoteTranscribe)
     for kind in ("q8c", "f32"):
         if MINILM.exists():
-            yield from encoder_rows("MiniLM", lambda: MINILM, kind, models)
+            yield from encoder_rows("MiniLM", lambda: MINILM, kind, models, MINILM_WORKS)
         yield from encoder_rows("BERT-base", lambda: models.random("bert-base"), kind, models)
         yield from transformers_rows(models, kind)
     yield from translator_rows("Marian-base", "marian-base", models)
