@@ -303,7 +303,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   std::vector<SourceRecord> sources = hash_sources(source, progress);
   double done = kHashed;
   const RowScales row_scales = policy.chooses() ? RowScales::where_they_suffice : RowScales::everywhere;
-  smooth_columns(graph, row_scales, target, [&](double share) {
+  smooth_columns(graph, row_scales, tokenizer ? &*tokenizer : nullptr, target, [&](double share) {
     done = kHashed + (kSmoothed - kHashed) * share;
     progress("calibrating", done);
   });

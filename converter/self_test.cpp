@@ -296,11 +296,12 @@ SelfTestRecord OpenedModel::run(const SelfTestPlan& plan, DType coarsest) const 
   return record;
 }
 
-void OpenedModel::trace(const SelfTestPlan& plan, mote_trace take, void* user) const {
+void OpenedModel::trace(const SelfTestPlan& plan, const std::vector<int32_t>& ids, mote_trace take,
+                        void* user) const {
   mote_model_info info;
   mote_model_get_info(model_, &info);
   ReferenceRun(model_, plan, MOTE_KV_F32, take, user)
-      .compute(prompt_of(0, plan.prompt, info.vocab), values_of(plan, 0));
+      .compute(ids.empty() ? prompt_of(0, plan.prompt, info.vocab) : ids, values_of(plan, 0));
 }
 
 std::vector<MemoryReport> OpenedModel::memory() const {

@@ -47,8 +47,9 @@ class OpenedModel {
   /// few, over several prompts; and taken three times; at least 2e-3.
   SelfTestRecord run(const SelfTestPlan& plan, DType coarsest) const;
 
-  /// Runs the plan's prompt through an encoder in f32, with `take` called for its probes.
-  void trace(const SelfTestPlan& plan, mote_trace take, void* user) const;
+  /// Runs the ids through an encoder, or, where there are none, the plan's prompt, with `take` called for its
+  /// probes. Keys and values are f32.
+  void trace(const SelfTestPlan& plan, const std::vector<int32_t>& ids, mote_trace take, void* user) const;
 
   const mote_model* get() const { return model_; }
 

@@ -5,23 +5,21 @@
 #include <cmath>
 #include <map>
 
+#include "converter/calibration/encoder_run.h"
 #include "converter/calibration/row_rounding.h"
 #include "converter/calibration/smoothing_factors.h"
 #include "converter/encode_weight.h"
 #include "converter/quantizers/quantizer.h"
-#include "converter/self_test.h"
-#include "converter/write_model.h"
-#include "host/base/output_file.h"
 
 namespace mote::convert {
 namespace {
 
-constexpr float kSmallest = 1e-5f;     // magnitudes below count as this
-constexpr long kAnyShift = 1024;       // floats have none as large
-constexpr double kEncodedShare = 0.5;  // share of the work; the rest is the run
+constexpr float kSmallest = 1e-5f;  // magnitudes below count as this
+constexpr long kAnyShift = 1024;    // floats have none as large
 // Roundings by one scale for a row may cost products so much of their size, in the root mean square over the
-// inputs of a model: its outputs then have a cosine of .999 to those in f32 (docs/quantization.md).
+// inputs of a model; less where its last rows then have a smaller mean cosine to those in f32.
 constexpr double kMostRowError = 0.015;
+constexpr double kLeastCosine = 0.999;
 
 /// Gives each column of `largest` the larger magnitude; a NaN stays.
 void widen(std::vector<float>& largest, std::span<const float> row) {
@@ -94,17 +92,34 @@ Inputs find_inputs(Graph& graph) {
   return inputs;
 }
 
-/// The graph with all weights in f32 and nothing quantized. The values that the first weight of an input
-/// reads are probed under that weight's name.
+/// Returns the last probe of a row for each token; null where there is none.
+const GraphProbe* last_rows(const Graph& graph) {
+  const auto found = std::find_if(graph.probes.rbegin(), graph.probes.rend(), [&](const GraphProbe& probe) {
+    return graph.values[probe.view.value].unit == Unit::token;
+  });
+  return found == graph.probes.rend() ? nullptr : &*found;
+}
+
+/// Returns the first program with the probe of its last rows alone.
+Graph first_program(const Graph& graph) {
+  Graph first = graph;
+  first.probes.clear();
+  if (last_rows(graph) != nullptr) first.probes.push_back(*last_rows(graph));
+  first.more_programs.clear();
+  first.voice.reset();
+  return first;
+}
+
+/// Returns the first program with all weights in f32 and nothing quantized. The values that the first weight
+/// of an input reads are probed under that weight's name, and the last rows under theirs.
 Graph in_f32(const Graph& graph, const Inputs& inputs) {
-  Graph exact = graph;
+  Graph exact = first_program(graph);
   for (Weight& weight : exact.weights) weight.dtype = DType::f32;
   exact.nodes.clear();
   exact.probes.clear();
-  exact.more_programs.clear();  // the first is run
-  exact.voice.reset();
   std::map<uint32_t, View> unquantized;
-  for (Node node : graph.nodes) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    Node node = graph.nodes[i];
     if (const auto* quantize = std::get_if<QuantizeNode>(&node)) {
       unquantized[quantize->out.value] = quantize->in;
       continue;
@@ -119,28 +134,63 @@ Graph in_f32(const Graph& graph, const Inputs& inputs) {
       }
     }
     exact.nodes.push_back(std::move(node));
+    const GraphProbe* last = last_rows(graph);
+    if (last != nullptr && last->node == i)
+      exact.probes.push_back({last->name, static_cast<uint32_t>(exact.nodes.size() - 1), last->view});
   }
   return exact;
 }
 
-void run(const Graph& graph, const std::filesystem::path& target, Inputs& inputs,
-         const std::function<void(double share)>& progress) {
-  const Graph exact = in_f32(graph, inputs);
-  OutputFile file(target);
-  write_model(exact, nullptr, file, [&](double share) { progress(kEncodedShare * share); });
+/// The last rows of a run, one after the other.
+using Rows = std::vector<float>;
+
+void append(Rows& rows, const float* data, uint32_t count, uint32_t width, size_t stride) {
+  for (uint32_t row = 0; row < count; ++row)
+    rows.insert(rows.end(), data + row * stride, data + row * stride + width);
+}
+
+/// Fills in what the inputs meet in the model in f32. Returns its last rows.
+Rows meet(EncoderRun& encoder, const Graph& graph, Inputs& inputs,
+          const std::function<void(double share)>& progress) {
   std::map<std::string, Input*> by_name;
   for (auto& [weights, input] : inputs) {
     by_name[graph.weights[static_cast<size_t>(weights.front())].name] = &input;
   }
-  const auto take = [](void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
-                       size_t stride) {
-    Input& input = *static_cast<std::map<std::string, Input*>*>(user)->find(name)->second;
-    for (uint32_t row = 0; row < rows; ++row) {
-      widen(input.largest, {data + row * stride, width});
-      input.rows.insert(input.rows.end(), data + row * stride, data + row * stride + width);
+  Rows last;
+  encoder.run(
+      in_f32(graph, inputs),
+      [&](const char* name, const float* data, uint32_t rows, uint32_t width, size_t stride) {
+        const auto found = by_name.find(name);
+        if (found == by_name.end()) return append(last, data, rows, width, stride);
+        for (uint32_t row = 0; row < rows; ++row) widen(found->second->largest, {data + row * stride, width});
+        append(found->second->rows, data, rows, width, stride);
+      },
+      progress);
+  return last;
+}
+
+/// Returns the mean cosine of the graph's last rows, [width] each, to those of the model in f32.
+double cosine_to(const Rows& exact, EncoderRun& encoder, const Graph& graph) {
+  const size_t width = last_rows(graph)->view.width;
+  Rows rounded;
+  encoder.run(
+      first_program(graph),
+      [&](const char*, const float* data, uint32_t rows, uint32_t of, size_t stride) {
+        append(rounded, data, rows, of, stride);
+      },
+      [](double) {});
+  double sum = 0;
+  for (size_t row = 0; row < exact.size(); row += width) {
+    double product = 0, of_exact = 0, of_rounded = 0;
+    for (size_t k = row; k < row + width; ++k) {
+      const double a = static_cast<double>(exact[k]), b = static_cast<double>(rounded.at(k));
+      product += a * b;
+      of_exact += a * a;
+      of_rounded += b * b;
     }
-  };
-  OpenedModel(file.temporary()).trace(plan_self_test(exact), take, &by_name);
+    sum += product == 0 ? 1 : product / std::sqrt(of_exact * of_rounded);
+  }
+  return sum * static_cast<double>(width) / static_cast<double>(exact.size());
 }
 
 bool is_finite(const Input& input) {
@@ -186,21 +236,21 @@ std::vector<const Weight*> rounded_by_rows(const Graph& graph, const std::vector
   return read;
 }
 
-/// Gives an input and its weights a scale for each 32 columns.
+/// Gives an input and its weights a scale for each 32 columns, in the graph or in a copy of it.
 void part_rows(Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
   for (const int32_t index : weights) graph.weights[static_cast<size_t>(index)].dtype = DType::q8g32;
   for (const QuantizeNode* quantize : input.quantizations)
     graph.values[quantize->out.value].dtype = activation_dtype(DType::q8g32);
 }
 
-/// Parts the rows that lose most, until the mean of the squares of all losses is small enough.
-void part_coarse_rows(Graph& graph, const Inputs& inputs) {
-  struct Loss {
-    double saved;  // of the square, by scales for 32 columns
-    Inputs::const_iterator input;
-  };
+struct Loss {
+  double of_rows, saved;  // squares; what scales for 32 columns save
+  Inputs::const_iterator input;
+};
+
+/// Returns the losses of the inputs that have one scale for a row, those that would save most first.
+std::vector<Loss> find_losses(const Graph& graph, const Inputs& inputs) {
   std::vector<Loss> losses;
-  double sum = 0;
   for (auto at = inputs.begin(); at != inputs.end(); ++at) {
     const std::vector<const Weight*> weights = rounded_by_rows(graph, at->first);
     if (weights.empty() || !is_finite(at->second)) continue;
@@ -209,33 +259,65 @@ void part_coarse_rows(Graph& graph, const Inputs& inputs) {
       return error * error;
     };
     const double of_rows = square(weights[0]->cols);
-    losses.push_back({of_rows - square(kGroupColumns), at});
-    sum += of_rows;
+    losses.push_back({of_rows, of_rows - square(kGroupColumns), at});
   }
   std::stable_sort(losses.begin(), losses.end(),
                    [](const Loss& a, const Loss& b) { return a.saved > b.saved; });
+  return losses;
+}
+
+/// Returns how many of the losses to save, so that the mean of the squares of all is small enough.
+size_t count_coarse(const std::vector<Loss>& losses) {
+  double sum = 0;
+  for (const Loss& loss : losses) sum += loss.of_rows;
   const double most = kMostRowError * kMostRowError * static_cast<double>(losses.size());
-  for (size_t i = 0; i < losses.size() && sum > most && losses[i].saved > 0; ++i) {
-    part_rows(graph, losses[i].input->first, losses[i].input->second);
-    sum -= losses[i].saved;
+  size_t count = 0;
+  for (; count < losses.size() && sum > most && losses[count].saved > 0; ++count) sum -= losses[count].saved;
+  return count;
+}
+
+/// Parts the rows that lose most: as few as make the losses small enough and the last rows close enough to
+/// those in f32, by bisection; all that lose anything where no number does.
+void part_coarse_rows(Graph& graph, const std::vector<Loss>& losses, const Rows& exact, EncoderRun& encoder) {
+  const auto part = [&](Graph& of, size_t count) {
+    for (size_t i = 0; i < count; ++i) part_rows(of, losses[i].input->first, losses[i].input->second);
+  };
+  const auto suffices = [&](size_t count) {
+    Graph parted = first_program(graph);
+    part(parted, count);
+    return cosine_to(exact, encoder, parted) >= kLeastCosine;
+  };
+  size_t count = count_coarse(losses);
+  if (last_rows(graph) != nullptr && !suffices(count)) {
+    size_t fails = count, holds = count;
+    while (holds < losses.size() && losses[holds].saved > 0) ++holds;
+    while (holds - fails > 1) {
+      const size_t middle = fails + (holds - fails) / 2;
+      (suffices(middle) ? holds : fails) = middle;
+    }
+    count = holds;
   }
+  part(graph, count);
 }
 
 }  // namespace
 
-void smooth_columns(Graph& graph, RowScales row_scales, const std::filesystem::path& target,
-                    const std::function<void(double share)>& progress) {
+void smooth_columns(Graph& graph, RowScales row_scales, const TokenizerTables* tokenizer,
+                    const std::filesystem::path& target, const std::function<void(double share)>& progress) {
   if (!is_encoder(graph.output_kind)) return;
   Inputs inputs = find_inputs(graph);
   if (inputs.empty()) return;
-  run(graph, target, inputs, progress);
+  EncoderRun encoder(graph, tokenizer, target);
+  const Rows exact = meet(encoder, graph, inputs, progress);
   for (auto& [weights, input] : inputs) {
     if (input.of_norm && is_finite(input)) input.scales = factors_of(graph, weights, input);
   }
-  if (row_scales == RowScales::where_they_suffice) part_coarse_rows(graph, inputs);
+  const std::vector<Loss> losses =
+      row_scales == RowScales::where_they_suffice ? find_losses(graph, inputs) : std::vector<Loss>();
   for (const auto& [weights, input] : inputs) {
     if (!input.scales.empty()) smooth(graph, weights, input);
   }
+  if (!losses.empty()) part_coarse_rows(graph, losses, exact, encoder);
 }
 
 }  // namespace mote::convert

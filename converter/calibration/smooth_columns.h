@@ -15,6 +15,7 @@
 #include <functional>
 
 #include "converter/graph.h"
+#include "converter/tokenizers/tables.h"
 
 namespace mote::convert {
 
@@ -26,11 +27,12 @@ enum class RowScales { everywhere, where_they_suffice };
 /// quantizations their `columns` and the weights their `column_scales`. Decoders stay as they are.
 ///
 /// Gives the inputs that lose most by one scale for a row, where they may have others, scales for 32 columns:
-/// they and their weights become q8g32 until the root mean square of the losses (row_rounding.h) is small.
+/// they and their weights become q8g32 until the root mean square of the losses (row_rounding.h) is small and
+/// the mean cosine of the model's last rows to those in f32 is at least .999, or none is left.
 ///
-/// The run is of a temporary file beside `target`, the model in f32, which is never seen under a name where
-/// the file system allows that. `progress` is called with the share done. Throws Error.
-void smooth_columns(Graph& graph, RowScales row_scales, const std::filesystem::path& target,
-                    const std::function<void(double share)>& progress);
+/// The runs are those of an EncoderRun: `tokenizer` may be null, and temporary files lie beside `target`.
+/// `progress` is called with the share done. Throws Error.
+void smooth_columns(Graph& graph, RowScales row_scales, const TokenizerTables* tokenizer,
+                    const std::filesystem::path& target, const std::function<void(double share)>& progress);
 
 }  // namespace mote::convert

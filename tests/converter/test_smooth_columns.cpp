@@ -6,10 +6,12 @@
 #include <set>
 
 #include "converter/architectures/shared/architecture.h"
+#include "converter/calibration/encoder_run.h"
 #include "converter/encode_weight.h"
 #include "converter/layers/build_transformer.h"
 #include "converter/metadata.h"
 #include "converter/readers/safetensors.h"
+#include "converter/tokenizers/tokenizer_spec.h"
 #include "host/base/error.h"
 #include "runtime/file/file.h"
 #include "tests/support/files.h"
@@ -200,8 +202,8 @@ TEST("smoothing: a column that norms make large is made small, and the others ke
     for (const char* type : {"q8c", "q8g32"}) {
       mote::convert::Graph graph = columns_graph(source, type);
       const double plain = test::relative_error(exact, hidden_states(file_of(graph)));
-      mote::convert::smooth_columns(graph, mote::convert::RowScales::everywhere, bert.path() / "model.mote",
-                                    [](double) {});
+      mote::convert::smooth_columns(graph, mote::convert::RowScales::everywhere, nullptr,
+                                    bert.path() / "model.mote", [](double) {});
       const test::AlignedBytes bytes = file_of(graph);
       const double smoothed = test::relative_error(exact, hidden_states(bytes));
       CAPTURE(factor, type, plain, smoothed);
@@ -215,30 +217,60 @@ TEST("smoothing: a column that norms make large is made small, and the others ke
   }
 }
 
-TEST("q8 gives rows that an activation makes coarse a scale for each 32 columns, and q8c gives them one") {
-  const mote::testing::TempDirectory directory;
-  const fs::path folder = directory / "bert";
-  fs::copy(test::golden_folder() / "bert", folder);
-  const SafetensorsFile original(test::golden_folder() / "bert/model.safetensors");
-  mote::convert::NamedTensors tensors = original.tensors();
-  std::map<std::string, std::vector<float>> values;
-  constexpr size_t kLarge =
-      3;  // of each row's activations one is much larger than the others, and hardly read
-  const auto change = [&](const std::string& name, const std::function<void(std::vector<float>&)>& to) {
-    values[name] = original.f32(name);
-    to(values[name]);
-    tensors.at(name) = mote::convert::f32_tensor(tensors.at(name).shape, values[name]);
-  };
-  for (const std::string layer : {"encoder.layer.0.", "encoder.layer.1."}) {
-    change(layer + "intermediate.dense.bias", [](std::vector<float>& bias) { bias.at(kLarge) += 60.0f; });
-    const size_t columns = tensors.at(layer + "output.dense.weight").shape.at(1);
-    change(layer + "output.dense.weight", [&](std::vector<float>& weight) {
-      for (size_t k = kLarge; k < weight.size(); k += columns) weight[k] *= 0.001f;
-    });
+namespace {
+
+/// A directory of a bert in which of each row's intermediate activations one is larger by `offset` than the
+/// others, and hardly read.
+class CoarseBert {
+ public:
+  explicit CoarseBert(float offset) {
+    fs::copy(test::golden_folder() / "bert", path());
+    const SafetensorsFile original(test::golden_folder() / "bert/model.safetensors");
+    mote::convert::NamedTensors tensors = original.tensors();
+    std::map<std::string, std::vector<float>> values;
+    constexpr size_t kLarge = 3;
+    const auto change = [&](const std::string& name, const std::function<void(std::vector<float>&)>& to) {
+      values[name] = original.f32(name);
+      to(values[name]);
+      tensors.at(name) = mote::convert::f32_tensor(tensors.at(name).shape, values[name]);
+    };
+    for (const std::string layer : {"encoder.layer.0.", "encoder.layer.1."}) {
+      change(layer + "intermediate.dense.bias", [&](std::vector<float>& bias) { bias.at(kLarge) += offset; });
+      const size_t columns = tensors.at(layer + "output.dense.weight").shape.at(1);
+      change(layer + "output.dense.weight", [&](std::vector<float>& weight) {
+        for (size_t k = kLarge; k < weight.size(); k += columns) weight[k] *= 0.001f;
+      });
+    }
+    mote::convert::write_safetensors(path() / "model.safetensors", tensors);
   }
-  mote::convert::write_safetensors(folder / "model.safetensors", tensors);
-  const std::vector<float> exact = hidden_states(converted(folder, "f32"));
-  const test::AlignedBytes chosen = converted(folder, "q8"), rows = converted(folder, "q8c");
+  fs::path path() const { return directory_ / "bert"; }
+
+ private:
+  mote::testing::TempDirectory directory_;
+};
+
+/// Returns the mean cosine of two lists of 16 rows.
+double mean_cosine(const std::vector<float>& a, const std::vector<float>& b) {
+  const size_t width = a.size() / 16;
+  double sum = 0;
+  for (size_t row = 0; row < a.size(); row += width) {
+    double product = 0, of_a = 0, of_b = 0;
+    for (size_t k = row; k < row + width; ++k) {
+      product += double{a[k]} * double{b[k]};
+      of_a += double{a[k]} * double{a[k]};
+      of_b += double{b[k]} * double{b[k]};
+    }
+    sum += product / std::sqrt(of_a * of_b);
+  }
+  return sum * static_cast<double>(width) / static_cast<double>(a.size());
+}
+
+}  // namespace
+
+TEST("q8 gives rows that an activation makes coarse a scale for each 32 columns, and q8c gives them one") {
+  const CoarseBert bert(60);
+  const std::vector<float> exact = hidden_states(converted(bert.path(), "f32"));
+  const test::AlignedBytes chosen = converted(bert.path(), "q8"), rows = converted(bert.path(), "q8c");
   const auto type_of = [](const test::AlignedBytes& bytes, const std::string& name) {
     for (const file::Tensor* tensor : *model_of(bytes).tensors()) {
       if (tensor->name()->str() == name) return tensor->dtype();
@@ -253,6 +285,73 @@ TEST("q8 gives rows that an activation makes coarse a scale for each 32 columns,
                of_rows = test::relative_error(exact, hidden_states(rows));
   CAPTURE(error, of_rows);
   TEST_ASSERT_LESS_THAN(0.75 * of_rows, error);
+}
+
+TEST("q8 keeps the last rows' mean cosine to those in f32 at .999") {
+  for (const float offset : {3.0f, 6.0f, 10.0f, 15.0f, 20.0f}) {
+    const CoarseBert bert(offset);
+    const std::vector<float> exact = hidden_states(converted(bert.path(), "f32"));
+    const double cosine = mean_cosine(exact, hidden_states(converted(bert.path(), "q8"))),
+                 of_rows = mean_cosine(exact, hidden_states(converted(bert.path(), "q8c")));
+    CAPTURE(offset, cosine, of_rows);
+    TEST_ASSERT_GREATER_OR_EQUAL(0.999, cosine);
+    TEST_ASSERT_TRUE((of_rows < 0.999) == (offset == 20.0f));
+  }
+}
+
+namespace {
+
+using RowList = std::vector<std::vector<float>>;
+
+/// Appends the rows of the probe hidden.0.
+void keep_embedded(void* user, const char* name, const float* data, uint32_t count, uint32_t width,
+                   size_t stride) {
+  for (uint32_t row = 0; std::string(name) == "hidden.0" && row < count; ++row)
+    static_cast<RowList*>(user)->emplace_back(data + row * stride, data + row * stride + width);
+}
+
+/// Returns the embedded rows of the ids.
+RowList embedded(const test::OpenModel& model, const std::vector<int32_t>& ids) {
+  RowList rows;
+  mote_session_options options = mote_session_options_default(model.get());
+  options.isa = MOTE_ISA_REF;
+  options.trace = keep_embedded;
+  options.trace_user = &rows;
+  const test::OpenSession session(model, options);
+  const auto length = static_cast<uint32_t>(ids.size());
+  const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, nullptr, {}, {}};
+  REQUIRE(mote_encode(session.get(), &batch, nullptr) == MOTE_OK);
+  return rows;
+}
+
+}  // namespace
+
+TEST("calibration: an encoder meets a text between the tokens that the model wants around one") {
+  const mote::testing::TempDirectory directory;
+  const fs::path folder = directory / "bert";
+  fs::copy(test::golden_folder() / "bert", folder);
+  fs::copy(test::golden_folder() / "bert_sentence_dense" / "tokenizer.json", folder / "tokenizer.json");
+  const mote::convert::Source source = mote::convert::read_source(folder);
+  const mote::convert::Graph graph = columns_graph(source, "q8");
+  const mote::convert::TokenizerTables tokenizer(*mote::convert::read_tokenizer(source, true), false);
+  RowList met;
+  mote::convert::EncoderRun(graph, &tokenizer, directory / "model.mote")
+      .run(
+          graph,
+          [&](const char* name, const float* data, uint32_t count, uint32_t width, size_t stride) {
+            keep_embedded(&met, name, data, count, width, stride);
+          },
+          [](double) {});
+  TEST_ASSERT_GREATER_THAN(2u, met.size());
+  TEST_ASSERT_LESS_OR_EQUAL(24u, met.size());
+  constexpr int32_t kUnknown = 1, kBefore = 2, kAfter = 3;  // [UNK], [CLS], [SEP]
+  std::vector<int32_t> ids(met.size(), kUnknown);
+  ids.front() = kBefore;
+  ids.back() = kAfter;
+  const test::AlignedBytes bytes = converted(folder, "q8");
+  const RowList expected = embedded(test::OpenModel(bytes), ids);
+  TEST_ASSERT_TRUE(met.front() == expected.front());
+  TEST_ASSERT_TRUE(met.back() == expected.back());
 }
 
 TEST("smoothing: a weight that is not finite is named as without it") {
