@@ -126,6 +126,35 @@ uint32_t begin_chunk(mote_session* session, uint32_t sequence, const int32_t* id
   return count;
 }
 
+mote_status begin_decode(mote_session* session, const int32_t* ids, mote_error* error) {
+  const uint32_t batch = session->options.batch;
+  if (ids == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "decode takes an id for each sequence");
+  mote_status status = check_ids_alone(session, error);
+  if (status != MOTE_OK) return status;
+  uint32_t rows = 0;
+  for (uint32_t sequence = 0; sequence < batch; ++sequence) {
+    session->asked[sequence] = ids[sequence] == -1 ? 0 : 1;
+    if (ids[sequence] == -1) continue;
+    status = check_ids(session, ids + sequence, 1, error);
+    if (status != MOTE_OK) return status;
+    ++rows;
+  }
+  if (rows == 0) return fail(error, MOTE_INVALID_ARGUMENT, "decode was given no token");
+  status = check_room(session, error);
+  if (status != MOTE_OK) return status;
+  end_run(session);
+  begin_run(session);
+  for (uint32_t sequence = 0; sequence < batch; ++sequence) {
+    if (ids[sequence] != -1) {
+      add_row(session, sequence, ids[sequence], true);
+    } else {
+      add_no_row(session);
+    }
+  }
+  hold_pages(session);
+  return MOTE_OK;
+}
+
 }  // namespace mote
 
 using mote::fail;
@@ -206,33 +235,9 @@ mote_status mote_prefill(mote_session* session, uint32_t sequence, const int32_t
 }
 
 mote_status mote_decode(mote_session* session, const int32_t* ids, mote_error* error) {
-  const uint32_t batch = session->options.batch;
-  if (ids == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "decode takes an id for each sequence");
-  mote_status status = mote::check_ids_alone(session, error);
-  if (status != MOTE_OK) return status;
-  uint32_t rows = 0;
-  for (uint32_t sequence = 0; sequence < batch; ++sequence) {
-    session->asked[sequence] = ids[sequence] == -1 ? 0 : 1;
-    if (ids[sequence] == -1) continue;
-    status = mote::check_ids(session, ids + sequence, 1, error);
-    if (status != MOTE_OK) return status;
-    ++rows;
-  }
-  if (rows == 0) return fail(error, MOTE_INVALID_ARGUMENT, "decode was given no token");
-  status = mote::check_room(session, error);
-  if (status != MOTE_OK) return status;
-  mote::end_run(session);
-  mote::begin_run(session);
-  for (uint32_t sequence = 0; sequence < batch; ++sequence) {
-    if (ids[sequence] != -1) {
-      mote::add_row(session, sequence, ids[sequence], true);
-    } else {
-      mote::add_no_row(session);
-    }
-  }
-  mote::hold_pages(session);
-  mote::continue_run(session, 0);
-  return MOTE_OK;
+  const mote_status status = mote::begin_decode(session, ids, error);
+  if (status == MOTE_OK) mote::continue_run(session, 0);
+  return status;
 }
 
 }  // extern "C"

@@ -43,4 +43,7 @@ void begin_rows(mote_session* session, const RowSource& rows, uint32_t count);
 uint32_t begin_chunk(mote_session* session, uint32_t sequence, const int32_t* ids, uint32_t n,
                      mote_logits logits);
 
+/// Starts the run of mote_decode.
+mote_status begin_decode(mote_session* session, const int32_t* ids, mote_error* error);
+
 }  // namespace mote

@@ -8,10 +8,23 @@
 #include "mote/voice.h"
 #include "runtime/error.h"
 #include "runtime/exec/arena.h"
+#include "runtime/exec/executor.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/session.h"
 #include "runtime/exec/splitmix.h"
 #include "runtime/file/voice.h"
+
+namespace mote {
+
+/// The programs of an utterance in their order; samples are computed piece by piece.
+enum class SpeakStage : uint8_t { tokens, durations, frames, samples };
+
+/// Frames of a piece, and those around it that its run computes too.
+struct SpokenPiece {
+  uint32_t frames, begin, end;
+};
+
+}  // namespace mote
 
 struct mote_utterance {
   const mote_model* model;
@@ -25,6 +38,9 @@ struct mote_utterance {
   uint32_t* durations;   // [tokens]
   float* latents;        // [frames, latents]
   mote_row* rows;        // of a run
+  mote_speak_options options;
+  mote::SpeakStage stage;
+  bool computes;  // the stage's program has begun
 };
 
 namespace mote {
@@ -81,31 +97,43 @@ mote_status check_utterance(const mote_session* session, const int32_t* ids, uin
   return MOTE_OK;
 }
 
-/// Runs a program over `count` rows of floats. All of them have outputs.
-mote_status compute(mote_session* session, mote_utterance* utterance, uint32_t program, const float* values,
-                    uint32_t count, mote_error* error) {
+/// Begins to run a program over `count` rows of floats. All of them have outputs.
+mote_status begin_rows(mote_session* session, mote_utterance* utterance, uint32_t program,
+                       const float* values, uint32_t count, mote_error* error) {
   for (uint32_t i = 0; i < count; ++i) utterance->rows[i] = {0, 0, 0, 1};
   mote_rows call{};
   call.rows = utterance->rows;
   call.count = count;
   call.program = program;
   call.values = values;
-  const mote_status status = mote_compute(session, &call, error);
-  if (status != MOTE_OK || session->logit_count == count) return status;
+  return mote_compute_begin(session, &call, error);
+}
+
+mote_status fail_ended(mote_error* error) {
+  return fail(error, MOTE_WRONG_STATE, "another call has ended this utterance's computation");
+}
+
+/// Checks that the session has the outputs of the program that the utterance has begun, for `count` rows.
+mote_status check_outputs(const mote_session* session, uint32_t program, uint32_t count, mote_error* error) {
+  if (session->program != program) return fail_ended(error);
+  if (session->logit_count == count) return MOTE_OK;
   return fail(error, MOTE_CORRUPT_FILE, "program ", program, " gives ", session->logit_count, " rows for ",
               count);
 }
 
-mote_status encode_tokens(mote_session* session, const int32_t* ids, const mote_speak_options& options,
-                          mote_utterance* utterance, mote_error* error) {
-  const VoiceWidths widths = voice_widths(*session->model);
-  const uint32_t n = utterance->tokens;
+mote_status begin_tokens(mote_session* session, const int32_t* ids, uint32_t n, mote_error* error) {
   mote_batch batch{};
   batch.ids = ids;
   batch.lengths = &n;
   batch.count = 1;
-  const mote_status status = mote_encode(session, &batch, error);
-  if (status != MOTE_OK) return status;
+  return mote_encode_begin(session, &batch, error);
+}
+
+/// Takes the features and distributions of the tokens.
+void take_tokens(const mote_session* session, mote_utterance* utterance) {
+  const VoiceWidths widths = voice_widths(*session->model);
+  const mote_speak_options& options = utterance->options;
+  const uint32_t n = utterance->tokens;
   for (uint32_t i = 0; i < n; ++i) {
     const float* const from = mote_session_output(session, i);
     const uint64_t row = i;
@@ -120,16 +148,13 @@ mote_status encode_tokens(mote_session* session, const int32_t* ids, const mote_
     memcpy(utterance->means + row * widths.latents, from + widths.features, bytes);
     memcpy(utterance->log_variances + row * widths.latents, from + widths.features + widths.latents, bytes);
   }
-  return MOTE_OK;
 }
 
-/// The frames of each token, and their number.
-mote_status choose_durations(mote_session* session, float speed, mote_utterance* utterance,
-                             mote_error* error) {
+/// Takes the frames of each token, and their number.
+mote_status take_durations(const mote_session* session, mote_utterance* utterance, mote_error* error) {
   const uint32_t n = utterance->tokens;
-  const mote_status status = compute(session, utterance, kDurationProgram, utterance->features, n, error);
-  if (status != MOTE_OK) return status;
-  const float scale = 1.0f / speed;
+  const float scale = 1.0f / utterance->options.speed;
+  utterance->frames = 0;
   for (uint32_t i = 0; i < n; ++i) {
     const float frames = ceilf(expf(mote_session_output(session, i)[0]) * scale);
     const uint32_t left = utterance->most_frames - utterance->frames;
@@ -142,8 +167,9 @@ mote_status choose_durations(mote_session* session, float speed, mote_utterance*
   return MOTE_OK;
 }
 
-/// Latents of all frames, drawn from the distributions of their tokens.
-void draw_latents(const mote_speak_options& options, uint32_t width, mote_utterance* utterance) {
+/// Draws the latents of all frames from the distributions of their tokens.
+void draw_latents(uint32_t width, mote_utterance* utterance) {
+  const mote_speak_options& options = utterance->options;
   uint64_t frame = 0;
   for (uint32_t i = 0; i < utterance->tokens; ++i) {
     for (uint32_t left = utterance->durations[i]; left > 0; --left, ++frame) {
@@ -159,20 +185,112 @@ void draw_latents(const mote_speak_options& options, uint32_t width, mote_uttera
   }
 }
 
-mote_status flow(mote_session* session, const mote_speak_options& options, mote_utterance* utterance,
-                 mote_error* error) {
-  const uint32_t width = voice_widths(*session->model).latents;
+mote_status begin_frames(mote_session* session, mote_utterance* utterance, mote_error* error) {
+  const mote_speak_options& options = utterance->options;
   if (utterance->frames == 0)
     return fail(error, MOTE_INVALID_ARGUMENT, "the model gives none of the tokens a frame");
   if (options.frame_noise != nullptr && options.noise_frames != utterance->frames)
     return fail(error, MOTE_INVALID_ARGUMENT, "noise of ", options.noise_frames, " frames for ",
                 utterance->frames);
-  draw_latents(options, width, utterance);
-  const mote_status status =
-      compute(session, utterance, kFlowProgram, utterance->latents, utterance->frames, error);
-  for (uint32_t i = 0; status == MOTE_OK && i < utterance->frames; ++i)
+  draw_latents(voice_widths(*session->model).latents, utterance);
+  return begin_rows(session, utterance, kFlowProgram, utterance->latents, utterance->frames, error);
+}
+
+void take_frames(const mote_session* session, mote_utterance* utterance) {
+  const uint32_t width = voice_widths(*session->model).latents;
+  for (uint32_t i = 0; i < utterance->frames; ++i)
     memcpy(utterance->latents + uint64_t{i} * width, mote_session_output(session, i), width * sizeof(float));
+}
+
+SpokenPiece next_piece(const mote_utterance& utterance) {
+  const uint32_t reach = utterance.model->root->voice()->reach(), left = utterance.frames - utterance.spoken;
+  const uint32_t most = most_piece(*utterance.model), frames = left < most ? left : most;
+  const uint32_t behind = left - frames < reach ? left - frames : reach;
+  return {frames, utterance.spoken < reach ? 0 : utterance.spoken - reach,
+          utterance.spoken + frames + behind};
+}
+
+mote_status begin_piece(mote_session* session, mote_utterance* utterance, mote_error* error) {
+  const SpokenPiece piece = next_piece(*utterance);
+  const float* const latents =
+      utterance->latents + uint64_t{piece.begin} * voice_widths(*session->model).latents;
+  return begin_rows(session, utterance, kSampleProgram, latents, piece.end - piece.begin, error);
+}
+
+/// Begins the program of the utterance's stage, but for the first one, which has begun.
+mote_status begin_stage(mote_session* session, mote_utterance* utterance, mote_error* error) {
+  mote_status status = MOTE_OK;
+  if (utterance->stage == SpeakStage::durations)
+    status = begin_rows(session, utterance, kDurationProgram, utterance->features, utterance->tokens, error);
+  if (utterance->stage == SpeakStage::frames) status = begin_frames(session, utterance, error);
+  if (utterance->stage == SpeakStage::samples) status = begin_piece(session, utterance, error);
+  utterance->computes = status == MOTE_OK;
   return status;
+}
+
+/// Takes what the program of the utterance's stage has computed, and goes to the next stage.
+mote_status end_stage(mote_session* session, mote_utterance* utterance, mote_error* error) {
+  utterance->computes = false;
+  const SpeakStage stage = utterance->stage;
+  const bool of_frames = stage == SpeakStage::frames;
+  const uint32_t program = stage == SpeakStage::tokens ? 0 : of_frames ? kFlowProgram : kDurationProgram;
+  const uint32_t rows = of_frames ? utterance->frames : utterance->tokens;
+  mote_status status = check_outputs(session, program, rows, error);
+  if (status != MOTE_OK) return status;
+  if (stage == SpeakStage::tokens) take_tokens(session, utterance);
+  if (stage == SpeakStage::durations) status = take_durations(session, utterance, error);
+  if (of_frames) take_frames(session, utterance);
+  if (status == MOTE_OK) utterance->stage = static_cast<SpeakStage>(static_cast<uint8_t>(stage) + 1);
+  return status;
+}
+
+/// Takes the samples of a piece.
+mote_status end_piece(mote_session* session, mote_utterance* utterance, float* samples, size_t* count,
+                      mote_error* error) {
+  utterance->computes = false;
+  const SpokenPiece piece = next_piece(*utterance);
+  const uint32_t hop = voice_widths(*session->model).hop;
+  const mote_status status = check_outputs(session, kSampleProgram, piece.end - piece.begin, error);
+  if (status != MOTE_OK) return status;
+  for (uint32_t i = 0; i < piece.frames; ++i) {
+    memcpy(samples + uint64_t{i} * hop, mote_session_output(session, utterance->spoken - piece.begin + i),
+           hop * sizeof(float));
+  }
+  utterance->spoken += piece.frames;
+  *count = static_cast<size_t>(piece.frames) * hop;
+  return MOTE_OK;
+}
+
+bool all_said(const mote_utterance& utterance) {
+  return utterance.stage == SpeakStage::samples && utterance.spoken == utterance.frames;
+}
+
+/// Does at most max_ops operations of the stage's program, which begins where it has not, and ends the stage
+/// with its last one. *count becomes the samples of a piece that is done.
+mote_status step_stage(mote_session* session, mote_utterance* utterance, uint32_t max_ops, float* samples,
+                       size_t* count, mote_error* error) {
+  if (!utterance->computes) {
+    const mote_status status = begin_stage(session, utterance, error);
+    if (status != MOTE_OK || max_ops != 0) return status;
+  }
+  if (!session->run.active) return fail_ended(error);
+  if (!continue_run(session, max_ops)) return MOTE_OK;
+  return utterance->stage == SpeakStage::samples ? end_piece(session, utterance, samples, count, error)
+                                                 : end_stage(session, utterance, error);
+}
+
+mote_status check_room_for_piece(const mote_session* session, const mote_utterance* utterance,
+                                 const float* samples, size_t capacity, const void* out, mote_error* error) {
+  if (utterance == nullptr || samples == nullptr || out == nullptr)
+    return fail(error, MOTE_INVALID_ARGUMENT, "mote_speak_next: null pointer");
+  const mote_model& model = *session->model;
+  if (&model != utterance->model)
+    return fail(error, MOTE_INVALID_ARGUMENT, "the utterance is another model's");
+  const bool waits = utterance->stage != SpeakStage::samples;
+  const uint64_t frames = waits ? most_piece(model) : next_piece(*utterance).frames;
+  const uint64_t needed = frames * voice_widths(model).hop;
+  if (capacity >= needed) return MOTE_OK;
+  return fail(error, MOTE_TOO_SMALL, "room for ", uint64_t{capacity}, " samples, there are ", needed);
 }
 
 }  // namespace
@@ -199,7 +317,7 @@ size_t mote_speak_bytes(const mote_session* session) {
   return bytes <= SIZE_MAX / 2 ? static_cast<size_t>(bytes) : 0;
 }
 
-mote_status mote_speak_begin(mote_session* session, const int32_t* ids, uint32_t n,
+mote_status mote_speak_start(mote_session* session, const int32_t* ids, uint32_t n,
                              const mote_speak_options* options, void* memory, size_t memory_bytes,
                              mote_utterance** utterance, mote_error* error) {
   mote_status status = mote::check_utterance(session, ids, n, options, error);
@@ -219,10 +337,22 @@ mote_status mote_speak_begin(mote_session* session, const int32_t* ids, uint32_t
     return fail(error, MOTE_CONTEXT_FULL, n, " tokens; this session reads at most ", fresh.most_tokens);
   fresh.model = session->model;
   fresh.tokens = n;
+  fresh.options = *options;
+  fresh.computes = true;
   *made = fresh;
-  status = mote::encode_tokens(session, ids, *options, made, error);
-  if (status == MOTE_OK) status = mote::choose_durations(session, options->speed, made, error);
-  if (status == MOTE_OK) status = mote::flow(session, *options, made, error);
+  status = mote::begin_tokens(session, ids, n, error);
+  if (status == MOTE_OK) *utterance = made;
+  return status;
+}
+
+mote_status mote_speak_begin(mote_session* session, const int32_t* ids, uint32_t n,
+                             const mote_speak_options* options, void* memory, size_t memory_bytes,
+                             mote_utterance** utterance, mote_error* error) {
+  mote_utterance* made = nullptr;
+  mote_status status = mote_speak_start(session, ids, n, options, memory, memory_bytes,
+                                        utterance == nullptr ? nullptr : &made, error);
+  while (status == MOTE_OK && made->stage != mote::SpeakStage::samples)
+    status = mote::step_stage(session, made, 0, nullptr, nullptr, error);
   if (status == MOTE_OK) *utterance = made;
   return status;
 }
@@ -231,35 +361,27 @@ uint32_t mote_utterance_frames(const mote_utterance* utterance) { return utteran
 const uint32_t* mote_utterance_durations(const mote_utterance* utterance) { return utterance->durations; }
 const float* mote_utterance_latents(const mote_utterance* utterance) { return utterance->latents; }
 
+mote_status mote_speak_step(mote_session* session, mote_utterance* utterance, uint32_t max_ops,
+                            float* samples, size_t capacity, size_t* count, int* done, mote_error* error) {
+  if (done == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "mote_speak_step: null pointer");
+  mote_status status = mote::check_room_for_piece(session, utterance, samples, capacity, count, error);
+  if (status != MOTE_OK) return status;
+  *count = 0;
+  *done = 0;
+  do {
+    if (mote::all_said(*utterance)) break;
+    status = mote::step_stage(session, utterance, max_ops, samples, count, error);
+  } while (status == MOTE_OK && max_ops == 0 && *count == 0);
+  *done = status == MOTE_OK && mote::all_said(*utterance) ? 1 : 0;
+  return status;
+}
+
 mote_status mote_speak_next(mote_session* session, mote_utterance* utterance, float* samples, size_t capacity,
                             size_t* count, mote_error* error) {
-  if (utterance == nullptr || samples == nullptr || count == nullptr)
-    return fail(error, MOTE_INVALID_ARGUMENT, "mote_speak_next: null pointer");
-  const mote_model& model = *session->model;
-  if (&model != utterance->model)
-    return fail(error, MOTE_INVALID_ARGUMENT, "the utterance is another model's");
-  const mote::VoiceWidths widths = mote::voice_widths(model);
-  const uint32_t reach = model.root->voice()->reach(), left = utterance->frames - utterance->spoken;
-  const uint32_t frames = left < mote::most_piece(model) ? left : mote::most_piece(model);
-  if (capacity < uint64_t{frames} * widths.hop)
-    return fail(error, MOTE_TOO_SMALL, "room for ", uint64_t{capacity}, " samples, there are ",
-                uint64_t{frames} * widths.hop);
-  *count = 0;
-  if (frames == 0) return MOTE_OK;
-  const uint32_t begin = utterance->spoken < reach ? 0 : utterance->spoken - reach;
-  const uint32_t behind = left - frames < reach ? left - frames : reach;
-  const uint32_t end = utterance->spoken + frames + behind;
-  const mote_status status =
-      mote::compute(session, utterance, mote::kSampleProgram,
-                    utterance->latents + uint64_t{begin} * widths.latents, end - begin, error);
-  if (status != MOTE_OK) return status;
-  for (uint32_t i = 0; i < frames; ++i) {
-    memcpy(samples + uint64_t{i} * widths.hop, mote_session_output(session, utterance->spoken - begin + i),
-           widths.hop * sizeof(float));
-  }
-  utterance->spoken += frames;
-  *count = static_cast<size_t>(frames) * widths.hop;
-  return MOTE_OK;
+  int done = 0;
+  // Other calls may have computed since the last piece.
+  if (utterance != nullptr && utterance->stage == mote::SpeakStage::samples) utterance->computes = false;
+  return mote_speak_step(session, utterance, 0, samples, capacity, count, &done, error);
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 // Beam search, against one that computes every beam anew, and what limits it.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
 
 #include "mote/beams.h"
@@ -64,6 +65,26 @@ std::vector<Found> search(mote_session* session, const mote_beam_options& option
                                               memory.size() * sizeof(uint64_t), beams.data(), &error);
   INFO(error.text);
   REQUIRE(status == MOTE_OK);
+  std::vector<Found> found;
+  for (const mote_beam& beam : beams) {
+    if (beam.count != 0) found.push_back({Ids(beam.ids, beam.ids + beam.count), beam.score});
+  }
+  return found;
+}
+
+/// Searches in steps of so many operations; *steps becomes their number.
+std::vector<Found> search_in_steps(mote_session* session, const mote_beam_options& options, uint32_t max_ops,
+                                   uint32_t* steps) {
+  begin(session);
+  std::vector<uint64_t> memory(mote_beam_bytes(session, &options) / sizeof(uint64_t) + 1);
+  mote_beam_run* run = nullptr;
+  REQUIRE(mote_beam_begin(session, &options, memory.data(), memory.size() * sizeof(uint64_t), &run,
+                          nullptr) == MOTE_OK);
+  std::vector<mote_beam> beams(options.beams);
+  REQUIRE(mote_beam_result(run, beams.data(), nullptr) == MOTE_WRONG_STATE);
+  *steps = 0;
+  for (int done = 0; done == 0; ++*steps) REQUIRE(mote_beam_step(run, max_ops, &done, nullptr) == MOTE_OK);
+  REQUIRE(mote_beam_result(run, beams.data(), nullptr) == MOTE_OK);
   std::vector<Found> found;
   for (const mote_beam& beam : beams) {
     if (beam.count != 0) found.push_back({Ids(beam.ids, beam.ids + beam.count), beam.score});
@@ -291,4 +312,46 @@ TEST("beam search refuses what it has no room for and what has no logits", "[bea
   REQUIRE(run(options, mote_beam_bytes(session.get(), &options) - 1) == MOTE_TOO_SMALL);
   REQUIRE(mote_session_truncate(session.get(), 0, 0, nullptr) == MOTE_OK);
   REQUIRE(run(options, all) == MOTE_WRONG_STATE);
+}
+
+TEST("a search in steps of any size finds the same hypotheses, in ever fewer steps", "[beams]") {
+  const test::OpenSession session(beam_model(), beam_session(kBatch));
+  const int32_t stop = 9;
+  for (const uint32_t beams : {1u, 4u}) {
+    const mote_beam_options options = some_options(&stop, beams);
+    const std::vector<Found> expected = search(session.get(), options);
+    uint32_t before = UINT32_MAX, steps = 0;
+    for (const uint32_t max_ops : {1u, 3u, 1000u, 0u}) {
+      const std::vector<Found> found = search_in_steps(session.get(), options, max_ops, &steps);
+      CAPTURE(beams, max_ops, steps);
+      TEST_ASSERT_LESS_THAN(before, steps);
+      before = steps;
+      TEST_ASSERT_EQUAL_UINT32(expected.size(), found.size());
+      for (size_t i = 0; i < found.size(); ++i) {
+        REQUIRE(found[i].ids == expected[i].ids);
+        REQUIRE(std::memcmp(&found[i].score, &expected[i].score, sizeof(float)) == 0);
+      }
+    }
+    TEST_ASSERT_EQUAL_UINT32(1, steps);
+  }
+}
+
+TEST("a call that computes between two steps of a search ends it", "[beams]") {
+  const test::OpenSession session(beam_model(), beam_session(kBatch));
+  const int32_t stop = 9;
+  const mote_beam_options options = some_options(&stop, 3);
+  std::vector<uint64_t> memory(mote_beam_bytes(session.get(), &options) / sizeof(uint64_t) + 1);
+  for (uint32_t before = 0; before < 20; ++before) {
+    begin(session.get());
+    mote_beam_run* run = nullptr;
+    REQUIRE(mote_beam_begin(session.get(), &options, memory.data(), memory.size() * sizeof(uint64_t), &run,
+                            nullptr) == MOTE_OK);
+    int done = 0;
+    for (uint32_t i = 0; i < before; ++i) REQUIRE(mote_beam_step(run, 2, &done, nullptr) == MOTE_OK);
+    REQUIRE(done == 0);
+    REQUIRE(mote_prefill(session.get(), 0, &kStart, 1, MOTE_LOGITS_LAST, nullptr) == MOTE_OK);
+    mote_error error{};
+    REQUIRE(mote_beam_step(run, 2, &done, &error) == MOTE_WRONG_STATE);
+    TEST_ASSERT_EQUAL_STRING("another call has ended this beam search", error.text);
+  }
 }

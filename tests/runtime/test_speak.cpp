@@ -35,6 +35,18 @@ class Voice {
     --pieces;
     return samples;
   }
+  mote_status start() {
+    return mote_speak_start(session_.get(), kIds.data(), static_cast<uint32_t>(kIds.size()), &options,
+                            memory_.data(), memory_.size(), &utterance, nullptr);
+  }
+  mote_status step(uint32_t max_ops, std::vector<float>& piece, int* done, mote_error* error = nullptr) {
+    size_t count = 0;
+    piece.resize(size_t{info.piece} * info.hop);
+    const mote_status status =
+        mote_speak_step(session(), utterance, max_ops, piece.data(), piece.size(), &count, done, error);
+    piece.resize(count);
+    return status;
+  }
   uint32_t frames() const { return mote_utterance_frames(utterance); }
   mote_session* session() const { return session_.get(); }
 
@@ -79,6 +91,62 @@ TEST("an utterance of several pieces is that of frames whose neighbours are comp
     const float* const expected = &samples[size_t{first + i} * voice.info.hop];
     TEST_ASSERT_EQUAL_INT(0, std::memcmp(expected, found, voice.info.hop * sizeof(float)));
   }
+}
+
+TEST("an utterance in steps of any size has the same samples, in ever fewer steps", "[speak]") {
+  Voice voice;
+  voice.options.speed = 0.03f;
+  const std::vector<float> expected = voice.say();
+  uint32_t before = UINT32_MAX, steps = 0;
+  for (const uint32_t max_ops : {1u, 5u, 10000u, 0u}) {
+    REQUIRE(voice.start() == MOTE_OK);
+    std::vector<float> samples, piece;
+    steps = 0;
+    for (int done = 0; done == 0; ++steps) {
+      REQUIRE(voice.step(max_ops, piece, &done) == MOTE_OK);
+      samples.insert(samples.end(), piece.begin(), piece.end());
+    }
+    CAPTURE(max_ops, steps);
+    TEST_ASSERT_TRUE(samples == expected);
+    TEST_ASSERT_LESS_THAN(before, steps);
+    before = steps;
+  }
+  TEST_ASSERT_EQUAL_UINT32(voice.pieces, steps);
+}
+
+TEST("a call that computes between two steps of an utterance ends its computation", "[speak]") {
+  Voice voice;
+  const std::vector<float> expected = voice.say();
+  std::vector<float> piece;
+  uint32_t ended = 0;
+  const auto count = static_cast<uint32_t>(kIds.size()) - 1;
+  mote_batch batch{};
+  batch.ids = kIds.data();
+  batch.lengths = &count;
+  batch.count = 1;
+  for (uint32_t before = 1; before < 40; before += 3) {
+    REQUIRE(voice.start() == MOTE_OK);
+    int done = 0;
+    for (uint32_t i = 0; i < before; ++i) REQUIRE(voice.step(4, piece, &done) == MOTE_OK);
+    REQUIRE(done == 0);
+    REQUIRE(mote_encode(voice.session(), &batch, nullptr) == MOTE_OK);
+    mote_error error{};
+    mote_status status = MOTE_OK;
+    std::vector<float> samples;
+    while (status == MOTE_OK && done == 0) {
+      status = voice.step(4, piece, &done, &error);
+      samples.insert(samples.end(), piece.begin(), piece.end());
+    }
+    CAPTURE(before);
+    if (status == MOTE_OK) {  // nothing is lost between the end of one program and the begin of the next
+      TEST_ASSERT_TRUE(samples == expected);
+      continue;
+    }
+    ++ended;
+    TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, status);
+    TEST_ASSERT_EQUAL_STRING("another call has ended this utterance's computation", error.text);
+  }
+  TEST_ASSERT_GREATER_THAN(5u, ended);
 }
 
 TEST("a seed says the same again, and another says it otherwise", "[speak]") {

@@ -61,6 +61,17 @@ typedef struct mote_beam {
 mote_status mote_beam_search(mote_session* session, const mote_beam_options* options, void* memory,
                              size_t memory_bytes, mote_beam* beams, mote_error* error);
 
+/* Search as mote_beam_search does, in bounded parts: begin computes nothing; a step does at most max_ops
+   operations of the model's program, or chooses among the continuations of one beam, and sets *done when the
+   hypotheses are there (max_ops 0: all that is left). result writes them. The run lies in `memory`, and the
+   options' ids must stay valid until it is done. Other calls that compute end the search: its next step is
+   then MOTE_WRONG_STATE. */
+typedef struct mote_beam_run mote_beam_run;
+mote_status mote_beam_begin(mote_session* session, const mote_beam_options* options, void* memory,
+                            size_t memory_bytes, mote_beam_run** run, mote_error* error);
+mote_status mote_beam_step(mote_beam_run* run, uint32_t max_ops, int* done, mote_error* error);
+mote_status mote_beam_result(const mote_beam_run* run, mote_beam* beams, mote_error* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,7 +16,8 @@
  * call the session is as it was before, unless the call says otherwise.
  * Structs: what is called reserved or unused is 0 and makes room for later versions; take options from the
  * functions that give their defaults, and clear the others.
- * Headers: this one has models, sessions, rows and encoders and includes mote/text.h and mote/generation.h.
+ * Headers: this one has models, sessions, rows and encoders and includes mote/text.h, mote/generation.h and
+ * mote/self_test.h.
  * mote/sampler.h, mote/attention.h, mote/beams.h, mote/pictures.h, mote/sound.h and mote/voice.h are included
  * by those who need them; mote.hpp is for C++.
  */
@@ -392,22 +393,12 @@ mote_status mote_session_save_sequence(const mote_session* session, uint32_t seq
 mote_status mote_session_restore_sequence(mote_session* session, uint32_t sequence, const void* in,
                                           size_t bytes, mote_error* error);
 
-typedef struct mote_self_test {
-  float largest_difference; /* of the logits */
-  float tolerance;
-  uint32_t equal_ids, ids; /* of the greedy continuation */
-  uint64_t reserved[4];
-} mote_self_test;
-
-/* Replays the run stored at conversion and empties the session. MOTE_SELF_TEST_FAILED if it differs by more
-   than the tolerance, MOTE_WRONG_STATE if the file has none. */
-mote_status mote_session_self_test(mote_session* session, mote_self_test* result, mote_error* error);
-
 #ifdef __cplusplus
 }
 #endif
 
 #include "mote/generation.h"
+#include "mote/self_test.h"
 #include "mote/text.h"
 
 #endif

@@ -68,6 +68,17 @@ const float* mote_utterance_latents(const mote_utterance* utterance);
 mote_status mote_speak_next(mote_session* session, mote_utterance* utterance, float* samples, size_t capacity,
                             size_t* count, mote_error* error);
 
+/* Say as the two calls above do, in bounded parts: start computes nothing and copies the ids, not the noise;
+   a step does at most max_ops operations of the model's programs (0: up to the next samples). *count is how
+   many samples it has made, mostly none; *done is set when all are said. Frames, durations and latents are
+   there from the first samples on. `samples` has room for a piece. Another call that computes between two
+   steps ends the computation: the next step is MOTE_WRONG_STATE. */
+mote_status mote_speak_start(mote_session* session, const int32_t* ids, uint32_t n,
+                             const mote_speak_options* options, void* memory, size_t memory_bytes,
+                             mote_utterance** utterance, mote_error* error);
+mote_status mote_speak_step(mote_session* session, mote_utterance* utterance, uint32_t max_ops,
+                            float* samples, size_t capacity, size_t* count, int* done, mote_error* error);
+
 #ifdef __cplusplus
 }
 #endif
