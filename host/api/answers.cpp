@@ -87,7 +87,7 @@ host::Status generate(mote_host& opened, Inputs inputs, const char* json_options
       host::plan_generation(model, wanted.generation, wanted.chat || wanted.messages);
   const host::Hooks hooks = hooks_of(opened, calls);
   if (!plan.defaults.empty()) hooks.say("as the model's authors say: {}", plan.defaults);
-  Turn turn(opened, "generate");
+  Turn turn(opened, "generate", hooks);
   MOTE_TAKE(Generator* const generator,
             turn->task<Generator>("generate", [&] { return make_generator(opened, turn->platform()); }));
   host::Session& session = generator->session;
@@ -163,7 +163,7 @@ host::Result<std::vector<std::shared_ptr<const host::SeenPicture>>> see_pictures
   for (const mote_host_input& input : pictures) {
     const Picture picture(input);
     MOTE_TAKE(host::SeenPicture one,
-              host::see_picture(tower, choices, pictures::picture_parts(picture.rows(), info), hooks,
+              host::see_picture(tower, choices, pictures::picture_parts(picture.rows(hooks), info), hooks,
                                 picture.name()));
     seen.push_back(std::make_shared<const host::SeenPicture>(std::move(one)));
   }

@@ -5,9 +5,30 @@
 
 #include <cstring>
 
+#include "host/api/result.h"
 #include "host/base/options.h"
 
 namespace mote::api {
+namespace {
+
+/// Passes rows on until the caller stops.
+class StoppableRows : public pictures::RowSink {
+ public:
+  StoppableRows(pictures::RowSink& to, const host::Hooks& hooks) : to_(to), hooks_(hooks) {}
+  void begin(uint32_t width, uint32_t height, pictures::Turn turn) override {
+    to_.begin(width, height, turn);
+  }
+  void row(const uint8_t* pixels) override {
+    if (hooks_.stopped()) throw Stopped();
+    to_.row(pixels);
+  }
+
+ private:
+  pictures::RowSink& to_;
+  const host::Hooks& hooks_;
+};
+
+}  // namespace
 
 Inputs inputs_of(const mote_host_input* inputs, size_t count, size_t least, size_t most) {
   if (inputs == nullptr && count != 0) throw OptionError("no inputs: a null pointer");
@@ -47,6 +68,13 @@ Picture::Picture(const mote_host_input& input) : name_(name_of(input, "picture")
   } else {
     throw OptionError("an input is no picture");
   }
+}
+
+pictures::RowSource Picture::rows(const host::Hooks& hooks) const {
+  return [this, &hooks](pictures::RowSink& sink) {
+    StoppableRows stoppable(sink, hooks);
+    rows_(stoppable);
+  };
 }
 
 }  // namespace mote::api

@@ -10,6 +10,7 @@
 
 #include "host/base/mapped_file.h"
 #include "host/media/pixel_values.h"
+#include "host/tasks/hooks.h"
 #include "mote/host.h"
 #include "mote/pictures.h"
 
@@ -30,7 +31,8 @@ class Picture {
  public:
   /// Throws OptionError for an input that is none, convert::Error for a file that cannot be opened.
   explicit Picture(const mote_host_input& input);
-  const pictures::RowSource& rows() const { return rows_; }
+  /// Returns the picture's rows; reading them throws Stopped once the hooks say so.
+  pictures::RowSource rows(const host::Hooks& hooks) const;
   const std::string& name() const { return name_; }
 
  private:

@@ -5,12 +5,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
+#include "host/api/result.h"
 #include "host/base/error.h"
 #include "host/base/options.h"
 
 namespace mote::api {
+namespace {
+
+// How long a call that waits for its turn does not look whether it is to end. mote_host_cancel wakes nobody,
+// so that a signal's handler may call it.
+constexpr std::chrono::milliseconds kLook{10};
+
+}  // namespace
 
 Threads::Threads(uint32_t count) {
   if (count <= 1) return;
@@ -18,11 +27,21 @@ Threads::Threads(uint32_t count) {
   if (pool_ == nullptr) convert::fail("cannot start {} threads: {}", count, std::strerror(errno));
 }
 
-Worker& Workers::take(const std::string& key) {
+Worker& Workers::take(const std::string& key, const host::Hooks& hooks) {
   std::unique_lock lock(mutex_);
   ++waiting_;
-  changed_.wait(lock, [&] { return !idle_.empty() || all_.size() < most_; });
+  bool stopped = false;
+  while (!stopped && idle_.empty() && all_.size() >= most_) {
+    changed_.wait_for(lock, kLook);
+    lock.unlock();  // a caller's function may call the model
+    stopped = hooks.stopped();
+    lock.lock();
+  }
   --waiting_;
+  if (stopped) {
+    changed_.notify_all();  // nobody waits for this call any longer
+    throw Stopped();
+  }
   if (idle_.empty()) {
     all_.push_back(std::make_unique<Worker>(threads_));
     return *all_.back();

@@ -74,8 +74,9 @@ class Worker {
 class Workers {
  public:
   Workers(uint32_t threads, uint32_t most) : threads_(threads), most_(most) {}
-  /// Returns an idle worker, best one that keeps the task of this key; waits until there is one.
-  Worker& take(const std::string& key);
+  /// Returns an idle worker, best one that keeps the task of this key; waits until there is one. Throws
+  /// Stopped where the hooks end the call while it waits.
+  Worker& take(const std::string& key, const host::Hooks& hooks);
   void give_back(Worker& worker);
   size_t bytes();
   void wait_until_idle();
@@ -137,7 +138,8 @@ namespace mote::api {
 /// A worker for the time of a call.
 class Turn {
  public:
-  Turn(mote_host& model, const std::string& key) : workers_(model.workers()), worker_(workers_.take(key)) {}
+  Turn(mote_host& model, const std::string& key, const host::Hooks& hooks)
+      : workers_(model.workers()), worker_(workers_.take(key, hooks)) {}
   ~Turn() { workers_.give_back(worker_); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -151,7 +153,8 @@ class Turn {
 /// Fails for a null model.
 host::Status require(const mote_host* model);
 
-/// Returns what a task tells the caller: its callbacks, and a stop once mote_host_cancel was called.
+/// Returns what a task tells the caller: its callbacks, and a stop once mote_host_cancel was called. A call
+/// makes them before it waits for its turn.
 host::Hooks hooks_of(const mote_host& model, const mote_host_calls* calls);
 
 }  // namespace mote::api

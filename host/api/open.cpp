@@ -36,8 +36,7 @@ nlohmann::json tasks_of(const host::Model& model) {
     tasks.push_back("summarize");
   }
   if (!model.encodes() && !model.has_source() && tasks.empty()) tasks.push_back("generate");
-  if (!model.encodes() && !model.has_source() && talks(model))
-    tasks.push_back("chat");
+  if (!model.encodes() && !model.has_source() && talks(model)) tasks.push_back("chat");
   switch (model.output().kind) {
     case MOTE_OUTPUT_EMBEDDING:
       if (!sounds) tasks.push_back("embed");
@@ -157,14 +156,13 @@ mote_host_result* mote_host_info(mote_host* model) {
   });
 }
 
-mote_host_result* mote_host_verify(mote_host* model) {
+mote_host_result* mote_host_verify(mote_host* model, const mote_host_calls* calls) {
   return mote::api::respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::require(model));
-    MOTE_TAKE(const mote::host::Model checked,
-              mote::host::Model::open(model->bytes, model->model->name(), MOTE_OPEN_CHECK_HASHES));
-    const mote::api::Turn turn(*model, "verify");
-    mote::host::SessionChoices choices = model->choices(turn->platform());
-    MOTE_TAKE(const mote::host::Verification found, mote::host::verify(checked, choices));
+    const mote::host::Hooks hooks = mote::api::hooks_of(*model, calls);
+    const mote::api::Turn turn(*model, "verify", hooks);
+    const mote::host::SessionChoices choices = model->choices(turn->platform());
+    MOTE_TAKE(const mote::host::Verification found, mote::host::verify(*model->model, choices, hooks));
     reply.json = {{"self_test", found.has_self_test},
                   {"isa", found.isa},
                   {"largest_difference", found.result.largest_difference},

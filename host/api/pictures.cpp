@@ -20,7 +20,8 @@ host::Result<pictures::Sides> encode(host::PictureEncoder& encoder, const mote_h
                                      const host::Hooks& hooks) {
   const Picture picture(input);
   pictures::Sides sides{};
-  const std::vector<float> pixels = pictures::pixel_values(picture.rows(), encoder.picture(), {}, &sides);
+  const std::vector<float> pixels =
+      pictures::pixel_values(picture.rows(hooks), encoder.picture(), {}, &sides);
   MOTE_TRY(encoder.encode(pixels, hooks, picture.name()));
   return sides;
 }
@@ -39,9 +40,9 @@ host::Status detect(mote_host& opened, Inputs inputs, const char* json_options, 
   options.finish();
   if (opened.model->output().kind != MOTE_OUTPUT_BOXES)
     return host::failed("{} finds no boxes", opened.model->name());
-  Turn turn(opened, "pictures");
-  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
   const host::Hooks hooks = hooks_of(opened, calls);
+  Turn turn(opened, "pictures", hooks);
+  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
   reply.json = json::array();
   for (const mote_host_input& input : inputs) {
     MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, hooks));
@@ -61,13 +62,17 @@ host::Status depth(mote_host& opened, const mote_host_input& input, const mote_h
                    Reply& reply) {
   if (opened.model->output().kind != MOTE_OUTPUT_DEPTH)
     return host::failed("{} measures no depth", opened.model->name());
-  Turn turn(opened, "pictures");
+  const host::Hooks hooks = hooks_of(opened, calls);
+  Turn turn(opened, "pictures", hooks);
   MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
-  MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, hooks_of(opened, calls)));
+  MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, hooks));
   const std::vector<float> depths = encoder->depths();
   pictures::Stretch stretch(depths, {encoder->picture().height, encoder->picture().width}, sides);
   reply.values.resize(size_t{sides.height} * sides.width);
-  for (uint32_t y = 0; y < sides.height; ++y) stretch.row(y, reply.values.data() + size_t{y} * sides.width);
+  for (uint32_t y = 0; y < sides.height; ++y) {
+    if (hooks.stopped()) return host::cancelled();
+    stretch.row(y, reply.values.data() + size_t{y} * sides.width);
+  }
   reply.shape = {sides.height, sides.width};
   const auto [least, most] = std::minmax_element(reply.values.begin(), reply.values.end());
   reply.json = {{"width", sides.width}, {"height", sides.height}, {"least", *least}, {"most", *most}};
@@ -87,9 +92,9 @@ json labels_json(const std::vector<float>& probabilities, uint32_t top,
 host::Status embed_pictures(mote_host& opened, Inputs inputs, const mote_host_calls* calls, Reply& reply) {
   if (opened.model->output().kind != MOTE_OUTPUT_EMBEDDING)
     return host::failed("{} gives no vectors", opened.model->name());
-  Turn turn(opened, "pictures");
-  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
   const host::Hooks hooks = hooks_of(opened, calls);
+  Turn turn(opened, "pictures", hooks);
+  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
   for (const mote_host_input& input : inputs) {
     MOTE_TRY(encode(*encoder, input, hooks).status());
     const std::vector<float> vector = encoder->row();
@@ -106,9 +111,9 @@ host::Status classify_pictures(mote_host& opened, Inputs inputs, uint32_t top, c
   size_t shown = 0;
   while (shown < inputs.size() && !is_text(inputs[shown])) ++shown;
   const std::vector<std::string> words = texts_of(inputs.subspan(shown));
-  Turn turn(opened, "pictures");
-  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
   const host::Hooks hooks = hooks_of(opened, calls);
+  Turn turn(opened, "pictures", hooks);
+  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
   const bool own = encoder->output().kind == MOTE_OUTPUT_SEQUENCE_LABELS;
   std::optional<host::PictureTexts> texts;
   if (own && !words.empty()) return host::failed("{} has labels of its own", model.name());

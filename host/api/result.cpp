@@ -15,6 +15,8 @@ host::Status status_of_exception() noexcept {
   try {
     try {
       throw;
+    } catch (const Stopped&) {
+      return host::cancelled();
     } catch (const OptionError& error) {
       return {MOTE_INVALID_ARGUMENT, error.what()};
     } catch (const convert::Error& error) {

@@ -31,6 +31,9 @@ struct Reply {
   std::vector<std::byte> bytes;
 };
 
+/// Is thrown where a caller has ended a call.
+struct Stopped {};
+
 /// Turns what was thrown into a status. Is called in a handler.
 host::Status status_of_exception() noexcept;
 

@@ -56,11 +56,12 @@ host::Status read_picture(mote_host& opened, const mote_host_input& input, const
   mote_picture_info info;
   mote_error error = {};
   MOTE_TRY(host::from_core(mote_model_get_picture(model.get(), &info, &error), error, model.name()));
+  const host::Hooks hooks = hooks_of(opened, calls);
   const Picture picture(input);
-  const std::vector<float> pixels = pictures::pixel_values(picture.rows(), info);
-  const Turn turn(opened, "transcribe");
-  MOTE_TAKE(const std::string text, host::read_picture(model, opened.choices(turn->platform()), pixels,
-                                                       hooks_of(opened, calls), picture.name()));
+  const std::vector<float> pixels = pictures::pixel_values(picture.rows(hooks), info);
+  const Turn turn(opened, "transcribe", hooks);
+  MOTE_TAKE(const std::string text,
+            host::read_picture(model, opened.choices(turn->platform()), pixels, hooks, picture.name()));
   reply.json = {{"text", text}};
   return {};
 }
@@ -78,13 +79,14 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
   if (host::reads_pictures(model)) return read_picture(opened, input, calls, reply);
   MOTE_TRY(host::require_speech(model, wanted));
   host::SoundFileInput sound(source_of(input), model.sound().rate);
-  const Turn turn(opened, "transcribe");
+  const host::Hooks hooks = hooks_of(opened, calls);
+  const Turn turn(opened, "transcribe", hooks);
   host::WholeText whole(model);
   json segments = json::array();
   const host::OnToken on_text = on_token_of(calls);
   MOTE_TAKE(
       const host::Transcript transcript,
-      host::transcribe(model, opened.choices(turn->platform()), sound, wanted, hooks_of(opened, calls),
+      host::transcribe(model, opened.choices(turn->platform()), sound, wanted, hooks,
                        [&](const host::Passage& passage) {
                          whole.add(passage);
                          const std::string text = whole.shown(passage.text);
@@ -108,15 +110,15 @@ host::Status speak(mote_host& opened, const std::string& text, const char* json_
   if (!host::speaks(model)) return host::failed("{} does not speak", model.name());
   mote_voice_info voice;
   mote_model_get_voice(model.get(), &voice);
-  const Turn turn(opened, "speak");
+  const host::Hooks hooks = hooks_of(opened, calls);
+  const Turn turn(opened, "speak", hooks);
   const host::SessionChoices choices = opened.choices(turn->platform());
   MOTE_TAKE(const auto lines, host::lines_to_say(model, choices, text));
   const mote_host_calls heard = calls == nullptr ? mote_host_calls{} : *calls;
-  MOTE_TRY(
-      host::speak(model, choices, lines, wanted, hooks_of(opened, calls), [&](std::span<const float> more) {
-        reply.values.insert(reply.values.end(), more.begin(), more.end());
-        if (heard.samples != nullptr) heard.samples(heard.user, more.data(), more.size(), voice.rate);
-      }));
+  MOTE_TRY(host::speak(model, choices, lines, wanted, hooks, [&](std::span<const float> more) {
+    reply.values.insert(reply.values.end(), more.begin(), more.end());
+    if (heard.samples != nullptr) heard.samples(heard.user, more.data(), more.size(), voice.rate);
+  }));
   reply.shape = {reply.values.size()};
   reply.json = {{"rate", voice.rate},
                 {"samples", reply.values.size()},
@@ -129,10 +131,10 @@ host::Status speak(mote_host& opened, const std::string& text, const char* json_
 host::Status classify_sounds(mote_host& opened, Inputs inputs, uint32_t top, const mote_host_calls* calls,
                              Reply& reply) {
   const host::Model& model = *opened.model;
-  const Turn turn(opened, "classify");
+  const host::Hooks hooks = hooks_of(opened, calls);
+  const Turn turn(opened, "classify", hooks);
   MOTE_TAKE(host::SoundClassifier classifier,
             host::SoundClassifier::make(model, opened.choices(turn->platform())));
-  const host::Hooks hooks = hooks_of(opened, calls);
   reply.json = json::array();
   for (const mote_host_input& input : inputs) {
     host::SoundFileInput sound(source_of(input), model.sound().rate);

@@ -57,7 +57,8 @@ host::Status embed(mote_host& model, Inputs inputs, const char* json_options, co
   options.finish();
   if (host::takes_pictures(*model.model)) return embed_pictures(model, inputs, calls, reply);
   const std::vector<std::string> texts = texts_of(inputs);
-  Turn turn(model, key_of("embed", json_options));
+  const host::Hooks hooks = hooks_of(model, calls);
+  Turn turn(model, key_of("embed", json_options), hooks);
   MOTE_TAKE(host::Embedder* const embedder, turn->task<host::Embedder>(key_of("embed", json_options), [&] {
     return host::Embedder::make(*model.model, model.choices(turn->platform()), embed);
   }));
@@ -65,7 +66,6 @@ host::Status embed(mote_host& model, Inputs inputs, const char* json_options, co
   reply.shape = {texts.size(), width};
   reply.json = {{"rows", texts.size()}, {"width", width}};
   reply.values.reserve(texts.size() * width);
-  const host::Hooks hooks = hooks_of(model, calls);
   for (size_t at = 0; at < texts.size(); at += kTextsAtOnce) {
     const auto some = std::span(texts).subspan(at, std::min(kTextsAtOnce, texts.size() - at));
     MOTE_TRY(embedder->embed(some, hooks, [&](size_t, std::span<const float> vector) {
@@ -83,7 +83,7 @@ host::Status rank(mote_host& model, const char* call, Inputs inputs, const char*
   const std::vector<std::string> texts = texts_of(inputs.subspan(1));
   const host::Hooks hooks = hooks_of(model, calls);
   const std::string key = key_of(call, json_options);
-  Turn turn(model, key);
+  Turn turn(model, key, hooks);
   MOTE_TAKE(host::Ranker* const ranker,
             turn->task<host::Ranker>(key, [&] { return make(model.choices(turn->platform())); }));
   MOTE_TRY(ranker->ask(query, hooks));
@@ -152,12 +152,12 @@ host::Status classify(mote_host& model, Inputs inputs, const char* json_options,
   if (model.model->sound().rate != 0) return classify_sounds(model, inputs, label.top, calls, reply);
   if (pairs && inputs.size() % 2 != 0) throw OptionError("option \"pairs\": the last text has no second one");
   const std::vector<std::string> texts = texts_of(inputs);
-  Turn turn(model, key_of("classify", json_options));
+  const host::Hooks hooks = hooks_of(model, calls);
+  Turn turn(model, key_of("classify", json_options), hooks);
   MOTE_TAKE(host::TextClassifier* const classifier,
             turn->task<host::TextClassifier>(key_of("classify", json_options), [&] {
               return host::TextClassifier::make(*model.model, model.choices(turn->platform()), label);
             }));
-  const host::Hooks hooks = hooks_of(model, calls);
   reply.json = json::array();
   const size_t each = pairs ? 2 : 1;
   for (size_t at = 0; at < texts.size();) {
@@ -272,10 +272,10 @@ mote_host_result* mote_host_attention(mote_host* model, const mote_host_input* t
   return respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::require(model));
     const std::string words = mote::api::text_of(inputs_of(text, 1, 1)[0]);
-    const mote::api::Turn turn(*model, "attention");
+    const mote::host::Hooks hooks = mote::api::hooks_of(*model, calls);
+    const mote::api::Turn turn(*model, "attention", hooks);
     MOTE_TAKE(const mote::host::AttentionMaps found,
-              mote::host::attention_maps(*model->model, model->choices(turn->platform()), words,
-                                         mote::api::hooks_of(*model, calls)));
+              mote::host::attention_maps(*model->model, model->choices(turn->platform()), words, hooks));
     nlohmann::json maps = nlohmann::json::array();
     for (const mote::host::AttentionMap& map : found.maps) {
       maps.push_back({{"program", map.program},

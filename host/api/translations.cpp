@@ -36,14 +36,14 @@ host::Status generate_over(mote_host& opened, Inputs inputs, const char* json_op
   MOTE_TRY(host::require_tokenizer(model, host::Remedy::none));
   const std::string key =
       std::string(summarizes ? "summarize\n" : "translate\n") + (json_options == nullptr ? "" : json_options);
-  Turn turn(opened, key);
+  const host::Hooks hooks = hooks_of(opened, calls);
+  Turn turn(opened, key, hooks);
   MOTE_TAKE(KeptTranslator* const kept,
             turn->task<KeptTranslator>(key, [&]() -> host::Result<KeptTranslator> {
               MOTE_TAKE(host::Translator made,
                         host::Translator::make(model, opened.choices(turn->platform()), wanted));
               return KeptTranslator{std::move(made)};
             }));
-  const host::Hooks hooks = hooks_of(opened, calls);
   reply.json = json::array();
   for (const std::string& text : texts) {
     if (host::is_blank(text)) {

@@ -83,15 +83,19 @@ mote_beam_options bounded_search(const Model& model, uint32_t context, mote_beam
 Result<std::vector<SourceHypothesis>> search_encoded(const Model& model, Session& session,
                                                      const mote_beam_options& options,
                                                      std::vector<uint64_t>& memory, const Hooks& hooks) {
-  if (hooks.stopped()) return cancelled();
   const int32_t start = model.info().bos_id;
-  mote_error error = {};
-  MOTE_TRY(from_core(mote_prefill(session.get(), 0, &start, 1, MOTE_LOGITS_LAST, &error), error, "search"));
+  MOTE_TRY(prefill(session, {&start, 1}, hooks, "search"));
   memory.resize(mote_beam_bytes(session.get(), &options) / sizeof memory[0] + 1);
+  mote_error error = {};
+  mote_beam_run* run = nullptr;
+  MOTE_TRY(from_core(
+      mote_beam_begin(session.get(), &options, memory.data(), memory.size() * sizeof memory[0], &run, &error),
+      error, "search"));
+  MOTE_TRY(in_steps(hooks, [&](uint32_t operations, int& done) {
+    return from_core(mote_beam_step(run, operations, &done, &error), error, "search");
+  }));
   std::vector<mote_beam> beams(options.beams);
-  MOTE_TRY(from_core(mote_beam_search(session.get(), &options, memory.data(),
-                                      memory.size() * sizeof memory[0], beams.data(), &error),
-                     error, "search"));
+  MOTE_TRY(from_core(mote_beam_result(run, beams.data(), &error), error, "search"));
   std::vector<SourceHypothesis> found;
   for (const mote_beam& beam : beams) {
     if (beam.count != 0) found.push_back({{beam.ids, beam.ids + beam.count}, beam.score});

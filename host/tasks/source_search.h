@@ -25,7 +25,7 @@ struct SourceHypothesis {
 mote_beam_options bounded_search(const Model& model, uint32_t context, mote_beam_options options);
 
 /// Returns the best hypotheses, the best first, of what follows the model's start token over sequence 0's
-/// source. `memory` is kept from one search to the next. A stop ends it before the search, not within.
+/// source. `memory` is kept from one search to the next.
 Result<std::vector<SourceHypothesis>> search_encoded(const Model& model, Session& session,
                                                      const mote_beam_options& options,
                                                      std::vector<uint64_t>& memory, const Hooks& hooks);

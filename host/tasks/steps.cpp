@@ -6,15 +6,10 @@ namespace {
 
 /// Computes what has begun to its end.
 Status finish(Session& session, const Hooks& hooks, std::string_view what) {
-  mote_error error = {};
-  StepSize size;
-  for (int done = 0; done == 0;) {
-    if (hooks.stopped()) return cancelled();
-    const Timer timer;
-    MOTE_TRY(from_core(mote_compute_step(session.get(), size.operations(), &done, &error), error, what));
-    size.took(timer.ms());
-  }
-  return {};
+  return in_steps(hooks, [&](uint32_t operations, int& done) {
+    mote_error error = {};
+    return from_core(mote_compute_step(session.get(), operations, &done, &error), error, what);
+  });
 }
 
 }  // namespace
@@ -47,15 +42,12 @@ Status prefill(Session& session, std::span<const int32_t> ids, const Hooks& hook
   mote_error error = {};
   MOTE_TRY(
       from_core(mote_generation_begin(session.get(), ids.data(), count, &generation, &error), error, what));
-  StepSize size;
-  while (mote_session_length(session.get(), 0) < whole) {
-    if (hooks.stopped()) return cancelled();
+  return in_steps(hooks, [&](uint32_t operations, int& done) {
     mote_event event = {};
-    const Timer timer;
-    MOTE_TRY(from_core(mote_session_step(session.get(), size.operations(), &event, &error), error, what));
-    size.took(timer.ms());
-  }
-  return {};
+    MOTE_TRY(from_core(mote_session_step(session.get(), operations, &event, &error), error, what));
+    done = mote_session_length(session.get(), 0) == whole ? 1 : 0;
+    return Status();
+  });
 }
 
 }  // namespace mote::host

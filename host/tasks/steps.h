@@ -46,6 +46,20 @@ class StepSize {
   uint32_t operations_ = 32;
 };
 
+/// Calls step(operations, done) until it sets done, each time for a bounded part of the work. Once it was
+/// stopped it returns cancelled().
+template <class Step>
+Status in_steps(const Hooks& hooks, const Step& step) {
+  StepSize size;
+  for (int done = 0; done == 0;) {
+    if (hooks.stopped()) return cancelled();
+    const Timer timer;
+    MOTE_TRY(step(size.operations(), done));
+    size.took(timer.ms());
+  }
+  return {};
+}
+
 /// mote_compute and mote_encode in steps; `what` begins messages. Once they were stopped they return
 /// cancelled().
 Status compute(Session& session, const mote_rows& rows, const Hooks& hooks, std::string_view what);

@@ -99,6 +99,7 @@ Status TextEncoder::too_long(const std::string& text, uint32_t count) const {
 
 Result<EncodedText> TextEncoder::tokenize(const std::string* first, std::string text, bool cut_second,
                                           const Hooks& hooks) const {
+  if (hooks.stopped()) return cancelled();
   if (first != nullptr && pair_texts_) return tokenize_asked(*first, std::move(text), hooks);
   // A mask alone is meant as its token: other texts come from anybody.
   uint32_t flags = MOTE_ADD_SPECIAL;

@@ -1,16 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tasks/verify.h"
 
-namespace mote::host {
+#include "host/tasks/steps.h"
 
-Result<Verification> verify(const Model& model, const SessionChoices& choices) {
+namespace mote::host {
+namespace {
+
+Status check_hashes(const Model& model, const Hooks& hooks) {
+  mote_error error = {};
+  for (uint32_t part = 0; part < mote_model_parts(model.get()); ++part) {
+    if (hooks.stopped()) return cancelled();
+    MOTE_TRY(from_core(mote_model_check_part(model.get(), part, &error), error, model.name()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Verification> verify(const Model& model, const SessionChoices& choices, const Hooks& hooks) {
+  MOTE_TRY(check_hashes(model, hooks));
   MOTE_TAKE(Session session, Session::begin(model, session_options(model, choices)));
   Verification verification;
   verification.isa = mote_isa_name(mote_session_isa(session.get()));
+  const std::string what = sentence("{}: self test", model.name());
   mote_error error = {};
-  const mote_status status = mote_session_self_test(session.get(), &verification.result, &error);
+  mote_self_test& result = verification.result;
+  const mote_status status = mote_self_test_begin(session.get(), &result, &error);
   if (status == MOTE_WRONG_STATE) return verification;
-  MOTE_TRY(from_core(status, error, sentence("{}: self test", model.name())));
+  MOTE_TRY(from_core(status, error, what));
+  MOTE_TRY(in_steps(hooks, [&](uint32_t operations, int& done) {
+    return from_core(mote_self_test_step(session.get(), &result, operations, &done, &error), error, what);
+  }));
   verification.has_self_test = true;
   return verification;
 }

@@ -17,7 +17,7 @@ struct Verification {
   const char* isa = "";  // that it ran on
 };
 
-/// Replays the run that the converter stored. Fails where it differs.
-Result<Verification> verify(const Model& model, const SessionChoices& choices);
+/// Hashes all weights and replays the run that the converter stored. Fails where one differs.
+Result<Verification> verify(const Model& model, const SessionChoices& choices, const Hooks& hooks);
 
 }  // namespace mote::host

@@ -61,7 +61,7 @@ static void generate_and_chat(void) {
   memset(&calls, 0, sizeof calls);
   calls.user = &heard;
   calls.text = take_text;
-  expect(mote_host_verify(model), "verify", "\"self_test\":true");
+  expect(mote_host_verify(model, NULL), "verify", "\"self_test\":true");
   expect(mote_host_generate(model, &input, 1, "{\"tokens\": 4}", &calls), "generate",
          "\"finish\":\"length\"");
   if (heard == 0) fail("generate", "the callback heard nothing");

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -18,53 +17,12 @@
 
 #include "mote/convert.h"
 #include "mote/host.h"
-#include "tests/support/unity_style.h"
+#include "tests/host/host_calls.h"
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using namespace mote::testing;
 
 namespace {
-
-/// A result that is freed.
-class Got {
- public:
-  explicit Got(mote_host_result* result) : result_(result, mote_host_free) {}
-  mote_status status() const { return mote_host_status(result_.get()); }
-  std::string sentence() const { return mote_host_sentence(result_.get()); }
-  json answer() const { return json::parse(mote_host_json(result_.get())); }
-  std::vector<float> values() const {
-    uint64_t count = 0;
-    const float* values = mote_host_values(result_.get(), &count);
-    return {values, values + count};
-  }
-  std::string bytes() const {
-    uint64_t count = 0;
-    const void* bytes = mote_host_bytes(result_.get(), &count);
-    return {static_cast<const char*>(bytes), static_cast<size_t>(count)};
-  }
-
- private:
-  std::unique_ptr<mote_host_result, void (*)(mote_host_result*)> result_;
-};
-
-void assert_fails(const Got& got, mote_status status, const std::string& part) {
-  INFO(got.sentence());
-  TEST_ASSERT_EQUAL(status, got.status());
-  TEST_ASSERT_TRUE(got.sentence().find(part) != std::string::npos);
-  TEST_ASSERT_TRUE(got.answer().is_null());
-}
-
-json assert_ok(const Got& got) {
-  INFO(got.sentence());
-  TEST_ASSERT_EQUAL(MOTE_OK, got.status());
-  return got.answer();
-}
-
-mote_host_input text(const char* words) {
-  mote_host_input input = {};
-  input.text = words;
-  return input;
-}
 
 /// A golden model with the small tokenizer and a long context, converted once.
 std::string model_file(const std::string& name, const char* options) {
@@ -87,18 +45,6 @@ std::string model_file(const std::string& name, const char* options) {
 }
 std::string decoder() { return model_file("llama", R"({"type": "q8", "chat-format": "zephyr"})"); }
 std::string encoder() { return model_file("mpnet_sentence", R"({"type": "f32"})"); }
-
-class Opened {
- public:
-  explicit Opened(const std::string& path, const char* options = nullptr) {
-    assert_ok(Got(mote_host_open(path.c_str(), options, &model_)));
-  }
-  ~Opened() { mote_host_close(model_); }
-  mote_host* get() const { return model_; }
-
- private:
-  mote_host* model_ = nullptr;
-};
 
 std::vector<float> embed(mote_host* model, const char* words) {
   const mote_host_input input = text(words);
@@ -225,6 +171,49 @@ TEST_CASE("host: a call ends when its caller or another thread says so") {
       "length", assert_ok(Got(mote_host_generate(model.get(), &input, 1, R"({"tokens": 1})", nullptr)))
                     .at("finish")
                     .get<std::string>());
+}
+
+/// Holds a call's text callback until it is let go.
+struct Gate {
+  std::atomic<bool> reached{false}, open{false};
+  static void wait(void* user, const char*, size_t, int32_t) {
+    Gate& gate = *static_cast<Gate*>(user);
+    gate.reached = true;
+    while (!gate.open) std::this_thread::yield();
+  }
+};
+
+TEST_CASE("host: a call that waits for its turn ends when its caller or another thread says so") {
+  const Opened model(decoder(), R"({"sessions": 1})");
+  const mote_host_input input = text("hello");
+  const auto generate = [&](const mote_host_calls& calls) {
+    return Got(mote_host_generate(model.get(), &input, 1, R"({"tokens": 2, "ignore-stop": true})", &calls));
+  };
+  Gate gate;
+  mote_host_calls holding = {}, stopping = {};
+  holding.user = &gate;
+  holding.text = Gate::wait;
+  std::thread holder([&] { generate(holding); });
+  while (!gate.reached) std::this_thread::yield();
+  stopping.stop = at_once;
+  assert_fails(generate(stopping), MOTE_CANCELLED, "cancelled");
+  // One whose caller lets it wait.
+  std::atomic<int> looks{0};
+  mote_host_calls patient = {};
+  patient.user = &looks;
+  patient.stop = [](void* user) -> int {
+    ++*static_cast<std::atomic<int>*>(user);
+    return 0;
+  };
+  mote_status waited = MOTE_OK;
+  std::thread other([&] { waited = generate(patient).status(); });
+  while (looks == 0) std::this_thread::yield();
+  mote_host_cancel(model.get());
+  other.join();
+  TEST_ASSERT_EQUAL(MOTE_CANCELLED, waited);
+  gate.open = true;
+  holder.join();
+  TEST_ASSERT_EQUAL_STRING("length", assert_ok(generate({})).at("finish").get<std::string>());
 }
 
 /// Returns how many other threads of the process do not sleep.

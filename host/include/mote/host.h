@@ -110,8 +110,9 @@ void mote_host_close(mote_host* model);
    "threads", "sessions", "memory_bytes": what sessions take now, ...} */
 mote_host_result* mote_host_info(mote_host* model);
 /* Hashes every tensor and replays the run that the converter stored. */
-mote_host_result* mote_host_verify(mote_host* model);
-/* Ends all calls on the model that are in progress, within one bounded step each. */
+mote_host_result* mote_host_verify(mote_host* model, const mote_host_calls* calls);
+/* Ends all calls on the model that are in progress or wait for their turn, within one bounded step each. A
+   signal's handler may call it. */
 void mote_host_cancel(mote_host* model);
 
 /* ---- Texts ---- */

@@ -74,24 +74,20 @@ class SourceTranscriber {
     const int32_t start = model_->info().bos_id;
     mote_generation generation = mote_generation_default();
     generation.max_tokens = std::min(most, model_->info().context - 1);
-    struct Said {
-      const Hooks& hooks;
-      std::vector<int32_t> ids;
-      bool stopped = false;
-      static int take(void* user, int32_t id) {
-        Said& self = *static_cast<Said*>(user);
-        self.ids.push_back(id);
-        self.stopped = self.hooks.stopped();
-        return self.stopped ? 1 : 0;
-      }
-    } said{hooks, {}};
     mote_error error = {};
-    MOTE_TRY(
-        from_core(mote_generate(session_.get(), &start, 1, &generation, Said::take, &said, nullptr, &error),
-                  error, model_->name()));
-    if (said.stopped) return cancelled();
-    std::erase_if(said.ids, [&](int32_t id) { return model_->stops_at(id); });
-    return text_of_ids(*model_, said.ids, MOTE_SKIP_SPECIAL);
+    MOTE_TRY(from_core(mote_generation_begin(session_.get(), &start, 1, &generation, &error), error,
+                       model_->name()));
+    std::vector<int32_t> said;
+    MOTE_TRY(in_steps(hooks, [&](uint32_t operations, int& done) -> Status {
+      mote_event event = {};
+      MOTE_TRY(
+          from_core(mote_session_step(session_.get(), operations, &event, &error), error, model_->name()));
+      if (event.has_token != 0) said.push_back(event.id);
+      done = event.finish != MOTE_FINISH_NONE ? 1 : 0;
+      return {};
+    }));
+    std::erase_if(said, [&](int32_t id) { return model_->stops_at(id); });
+    return text_of_ids(*model_, said, MOTE_SKIP_SPECIAL);
   }
 
   const Model* model_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/tasks/steps.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {
@@ -19,19 +20,24 @@ mote_voice_info voice_of(const Model& model) {
   return voice;
 }
 
-/// Gives all samples of an utterance that has begun.
-Status give_samples(const Session& session, const mote_voice_info& voice, mote_utterance* begun,
-                    const Hooks& hooks, std::string_view what, const OnSamples& on_samples) {
-  std::vector<float> piece(size_t{voice.piece} * voice.hop);
+/// The core's answer to an utterance.
+struct Said {
+  mote_status status = MOTE_OK;
   mote_error error = {};
-  for (;;) {
-    if (hooks.stopped()) return cancelled();
+};
+
+/// Says an utterance that has begun, to its end.
+Status say(const Session& session, const mote_voice_info& voice, mote_utterance* begun, const Hooks& hooks,
+           Said& said, const OnSamples& on_samples) {
+  std::vector<float> piece(size_t{voice.piece} * voice.hop);
+  return in_steps(hooks, [&](uint32_t operations, int& done) {
     size_t count = 0;
-    MOTE_TRY(from_core(mote_speak_next(session.get(), begun, piece.data(), piece.size(), &count, &error),
-                       error, what));
-    if (count == 0) return {};
-    on_samples(std::span<const float>(piece).first(count));
-  }
+    said.status = mote_speak_step(session.get(), begun, operations, piece.data(), piece.size(), &count, &done,
+                                  &said.error);
+    if (said.status != MOTE_OK) done = 1;
+    if (count != 0) on_samples(std::span<const float>(piece).first(count));
+    return Status();
+  });
 }
 
 }  // namespace
@@ -47,23 +53,22 @@ Result<Utterance> utter(const Model& model, const mote_session_options& given, s
   of_session.batch = 1;
   of_session.context = std::clamp(count, 1u, model.info().context);
   for (uint32_t frames = std::max(kLeastFrames, kFramesOfToken * count);; frames *= 2) {
-    if (hooks.stopped()) return cancelled();
     of_session.chunk = of_session.logit_rows = std::min(frames, kMostFrames);
     MOTE_TAKE(const Session session, Session::begin(model, of_session));
     std::vector<uint64_t> memory(mote_speak_bytes(session.get()) / sizeof(uint64_t) + 1);
     mote_utterance* begun = nullptr;
-    mote_error error = {};
-    const mote_status status = mote_speak_begin(session.get(), ids.data(), count, &options, memory.data(),
-                                                memory.size() * sizeof(uint64_t), &begun, &error);
-    if (status == MOTE_CONTEXT_FULL && frames < kMostFrames && count <= of_session.context) continue;
-    MOTE_TRY(from_core(status, error, what));
+    Said said;
+    said.status = mote_speak_start(session.get(), ids.data(), count, &options, memory.data(),
+                                   memory.size() * sizeof(uint64_t), &begun, &said.error);
+    if (said.status == MOTE_OK) MOTE_TRY(say(session, voice, begun, hooks, said, on_samples));
+    if (said.status == MOTE_CONTEXT_FULL && frames < kMostFrames && count <= of_session.context) continue;
+    MOTE_TRY(from_core(said.status, said.error, what));
     Utterance utterance;
     utterance.latent_width = voice.latents;
     const uint32_t* durations = mote_utterance_durations(begun);
     utterance.durations.assign(durations, durations + count);
     const float* latents = mote_utterance_latents(begun);
     utterance.latents.assign(latents, latents + size_t{mote_utterance_frames(begun)} * voice.latents);
-    MOTE_TRY(give_samples(session, voice, begun, hooks, what, on_samples));
     return utterance;
   }
 }

@@ -53,7 +53,7 @@ Status Transducer::clear() {
   return from_core(mote_session_truncate(session_->get(), 0, 0, &error), error, model_->name());
 }
 
-Result<std::span<const float>> Transducer::ask(int32_t last, const float* frame) {
+Result<std::span<const float>> Transducer::ask(int32_t last, const float* frame, const Hooks& hooks) {
   mote_error error = {};
   MOTE_TRY(from_core(mote_session_fork(session_->get(), 0, 1, &error), error, model_->name()));
   const mote_row row = {1, last, 0, 1};
@@ -61,7 +61,7 @@ Result<std::span<const float>> Transducer::ask(int32_t last, const float* frame)
   call.rows = &row;
   call.count = 1;
   call.values = frame;
-  MOTE_TRY(from_core(mote_compute(session_->get(), &call, &error), error, model_->name()));
+  MOTE_TRY(compute(*session_, call, hooks, model_->name()));
   return std::span<const float>(mote_session_logits(session_->get(), 0), model_->info().vocab);
 }
 
@@ -79,8 +79,7 @@ Result<std::vector<SaidToken>> Transducer::say(std::span<const float> frames, si
   int32_t last = blank;
   uint32_t of_frame = 0;
   for (uint32_t frame = 0; frame < count && said.size() < most;) {
-    if (hooks.stopped()) return cancelled();
-    MOTE_TAKE(const std::span<const float> logits, ask(last, frames.data() + size_t{frame} * width_));
+    MOTE_TAKE(const std::span<const float> logits, ask(last, frames.data() + size_t{frame} * width_, hooks));
     const auto id = static_cast<int32_t>(likeliest(logits.first(labels())));
     uint32_t moves = durations_[likeliest(logits.subspan(labels()))];
     if (id == blank) {

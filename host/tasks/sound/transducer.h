@@ -29,7 +29,7 @@ class Transducer {
   Status clear();
   /// Returns the logits of labels, then of durations, behind the tokens and `last`; valid until the next
   /// call.
-  Result<std::span<const float>> ask(int32_t last, const float* frame);
+  Result<std::span<const float>> ask(int32_t last, const float* frame, const Hooks& hooks);
   /// Keeps the token that was asked with last.
   Status keep();
   /// Returns the likeliest tokens of all frames; at most `most`.

@@ -49,7 +49,7 @@ Array<float> all_logits(host::Transducer& transducer, const std::vector<int32_t>
   check(transducer.clear());
   for (size_t u = 0; u < ids.size(); ++u) {
     for (size_t t = 0; t < count; ++t) {
-      const auto row = take(transducer.ask(ids[u], frames.data() + t * transducer.width()));
+      const auto row = take(transducer.ask(ids[u], frames.data() + t * transducer.width(), {}));
       std::copy(row.begin(), row.end(),
                 logits.values.begin() + static_cast<ptrdiff_t>((t * ids.size() + u) * vocab));
     }
