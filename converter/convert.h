@@ -14,8 +14,7 @@
 namespace mote::convert {
 
 struct ConvertOptions {
-  /// A policy (q8, q4) or a uniform type (f32, f16, q8g32, q4g32, q4mg32, q8c, q4k, q5k, q6k); empty: a
-  /// GGUF's own types, else q8.
+  /// A policy (q8, q4) or a type of schema/weight_types.inc for all; empty: a GGUF's own types, else q8.
   std::string type = {};
   /// Called with what is being done and the share done so far, 0 to 1; may be empty.
   std::function<void(const std::string& stage, double share)> progress = {};
@@ -53,7 +52,7 @@ bool read_picture_size(const std::string& text, ConvertOptions& options);
 
 struct TensorReport {
   std::string name;
-  std::string type;  // "q4g32"
+  std::string type;  // its name
   uint64_t rows, cols, bytes;
   double bits_per_weight;  // padding and scales included
   double relative_error;   // |w - w'| / |w| (Frobenius); 0 is exact
@@ -94,6 +93,8 @@ struct ArchitecturesOfKind {
 std::vector<ArchitecturesOfKind> architectures_by_kind();
 std::vector<std::string> type_names();
 std::vector<std::string> head_type_names();
+/// Returns the names of types as one text, or those that suit heads: types with a scale per row come last.
+std::string type_names_for_people(bool of_heads);
 std::vector<std::string> chat_format_names();
 
 }  // namespace mote::convert

@@ -94,8 +94,7 @@ void read_row(const SourceTensor& tensor, uint64_t row, std::span<float> out);
 /// Returns whether both have the same shape and, as f32, the same numbers.
 bool has_same_values(const SourceTensor& a, const SourceTensor& b);
 
-/// Says whether read_exact_row has a target type: q8_0 gives q8g32, q4_0 q4g32, q4_1 q4mg32, q4_k q4k, q5_k
-/// q5k, q6_k q6k, int4 q4g32, int8 q8g32, int8_rows q8c.
+/// Says whether read_exact_row has a target type (quantizers/list.inc).
 bool has_exact_type(SourceType type);
 
 /// Row `row` with the file's own scales and integers; only where has_exact_type.

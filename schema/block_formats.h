@@ -21,19 +21,18 @@ namespace mote {
 
 /// Those of files are equal to file::DType (checked in bind.cpp); bf16 and i8 are of KV caches alone.
 enum class DType : uint8_t {
-  f32 = 0,
-  f16 = 1,
-  q8g32 = 2,
-  q4g32 = 3,
-  q4mg32 = 4,
-  q8c = 5,
-  q4k = 6,
-  q5k = 7,
-  q6k = 8,
+#define WEIGHT_TYPE(name, layout, activations) name,
+#include "schema/weight_types.inc"
+#undef WEIGHT_TYPE
   bf16 = 64,
   i8 = 65
 };
-inline constexpr uint32_t kDTypeCount = 9;  // of files
+
+#define WEIGHT_TYPE(name, layout, activations) +1
+inline constexpr uint32_t kDTypeCount = 0  // of files
+#include "schema/weight_types.inc"
+    ;
+#undef WEIGHT_TYPE
 
 inline constexpr uint32_t kPanelRows = 16;     // rows of a panel
 inline constexpr uint32_t kGroupColumns = 32;  // columns that share a scale
@@ -144,28 +143,56 @@ static_assert(sizeof(HeadQ8c) == 64 && sizeof(QuadQ8c) == 64);
 inline constexpr uint32_t kMaxColumnsQ8c = INT32_MAX / (128 * 128) / kSupercellColumns * kSupercellColumns;
 static_assert(int64_t{kMaxColumnsQ8c} * 128 * 128 <= INT32_MAX && kMaxColumnsQ8c % kSupercellColumns == 0);
 
+// Layouts of types: the bytes of a P16K4 panel of `cols` columns, whose supercells are counted, and of a
+// row-major row. Most have panels alone.
+
+/// The numbers themselves, of so many bytes.
+template <uint32_t kBytes>
+struct FloatLayout {
+  static constexpr uint64_t panel_bytes(uint64_t cols, uint64_t) {
+    constexpr uint64_t column = uint64_t{kPanelRows} * kBytes;
+    return column % kAlignment == 0 ? cols * column : align_up(cols * column, kAlignment);
+  }
+  static constexpr bool kHasRows = true;
+  static constexpr uint64_t row_bytes(uint64_t cols) { return cols * kBytes; }
+};
+
+/// Supercells of two groups.
+template <class Supercell>
+struct CellLayout {
+  static constexpr uint64_t panel_bytes(uint64_t, uint64_t supercells) {
+    return supercells * sizeof(Supercell);
+  }
+  static constexpr bool kHasRows = false;
+  static constexpr uint64_t row_bytes(uint64_t) { return 0; }
+};
+
+/// Supercells of 8 groups.
+template <class Supercell>
+struct WideLayout {
+  static constexpr uint64_t panel_bytes(uint64_t cols, uint64_t) { return wide_panel_bytes<Supercell>(cols); }
+  static constexpr bool kHasRows = false;
+  static constexpr uint64_t row_bytes(uint64_t) { return 0; }
+};
+
+/// q8c: a row is its scale and K int8, padded to 4.
+struct RowScaleLayout {
+  static constexpr uint64_t panel_bytes(uint64_t, uint64_t supercells) {
+    return sizeof(HeadQ8c) + supercells * kSupercellColumns / 4 * sizeof(QuadQ8c);
+  }
+  static constexpr bool kHasRows = true;
+  static constexpr uint64_t row_bytes(uint64_t cols) { return sizeof(float) + align_up(cols, 4); }
+};
+
 /// Bytes of one P16K4 panel of K columns.
 constexpr uint64_t panel_bytes(DType dtype, uint64_t cols) {
   const uint64_t supercells = align_up(cols, kSupercellColumns) / kSupercellColumns;
   switch (dtype) {
-    case DType::f32:
-      return cols * kPanelRows * 4;
-    case DType::f16:
-      return align_up(cols * kPanelRows * 2, kAlignment);
-    case DType::q8g32:
-      return supercells * sizeof(SupercellQ8);
-    case DType::q4g32:
-      return supercells * sizeof(SupercellQ4);
-    case DType::q4mg32:
-      return supercells * sizeof(SupercellQ4m);
-    case DType::q8c:
-      return sizeof(HeadQ8c) + supercells * kSupercellColumns / 4 * sizeof(QuadQ8c);
-    case DType::q4k:
-      return wide_panel_bytes<SupercellQ4k>(cols);
-    case DType::q5k:
-      return wide_panel_bytes<SupercellQ5k>(cols);
-    case DType::q6k:
-      return wide_panel_bytes<SupercellQ6k>(cols);
+#define WEIGHT_TYPE(name, layout, activations) \
+  case DType::name:                            \
+    return layout::panel_bytes(cols, supercells);
+#include "schema/weight_types.inc"
+#undef WEIGHT_TYPE
     case DType::bf16:  // of no weight
     case DType::i8:
       break;
@@ -178,12 +205,13 @@ constexpr uint64_t packed_bytes(DType dtype, uint64_t rows, uint64_t cols) {
   return align_up(rows, kPanelRows) / kPanelRows * panel_bytes(dtype, cols);
 }
 
-/// Bytes of a row of a row-major tensor: K floats or halves; in q8c the scale, a float, and K int8, padded to
-/// 4. 0 for the types that have panels alone.
+/// Bytes of a row of a row-major tensor, 0 for the types that have panels alone.
 constexpr uint64_t row_bytes(DType dtype, uint64_t cols) {
-  if (dtype == DType::f32) return cols * 4;
-  if (dtype == DType::f16) return cols * 2;
-  return dtype == DType::q8c ? sizeof(float) + align_up(cols, 4) : 0;
+#define WEIGHT_TYPE(name, layout, activations) \
+  if (layout::kHasRows && dtype == DType::name) return layout::row_bytes(cols);
+#include "schema/weight_types.inc"
+#undef WEIGHT_TYPE
+  return 0;
 }
 
 /// Bytes of a row-major tensor, padded to 64 as every tensor is.
@@ -205,8 +233,11 @@ static_assert(sizeof(RowScale) == 8);
 
 /// The type of activations that weights of this type are multiplied with.
 constexpr DType activation_dtype(DType weight) {
-  if (weight == DType::f32 || weight == DType::f16) return DType::f32;
-  return weight == DType::q8c ? DType::q8c : DType::q8g32;
+#define WEIGHT_TYPE(name, layout, activations) \
+  if (DType::activations != DType::q8g32 && weight == DType::name) return DType::activations;
+#include "schema/weight_types.inc"
+#undef WEIGHT_TYPE
+  return DType::q8g32;
 }
 
 constexpr uint64_t activation_padded(uint64_t width) { return align_up(width, kSupercellColumns); }

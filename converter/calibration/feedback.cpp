@@ -78,42 +78,18 @@ void factor_span(std::vector<float>& sums, uint32_t n, uint64_t rows, std::span<
   }
 }
 
-struct GridRange {
-  float least, most;
-  size_t columns;  // that share the numbers of a grid
-};
-
-GridRange range_of(DType dtype) {
-  switch (dtype) {
-    case DType::q4mg32:
-      return {0, 15, kGroupColumns};
-    case DType::q4k:
-      return {0, 15, kWideColumns};
-    case DType::q5k:
-      return {0, 31, kWideColumns};
-    case DType::q6k:
-      return {-32, 31, kWideColumns};
-    default:
-      return {-8, 7, kGroupColumns};
-  }
-}
-
 struct GridLine {
   float scale, minimum;
 };
 
 /// Returns the line of column `k` of a piece whose columns share a grid.
-GridLine line_of(DType dtype, const QuantRow& piece, size_t k) {
-  const float scale = f32_from_f16(piece.scale[0]);
-  const auto steps = [k](const std::vector<int8_t>& of, size_t columns) {
-    return static_cast<float>(of[k / columns]);
+GridLine line_of(const QuantGrid& grid, const QuantRow& piece, size_t k) {
+  const auto number = [&](const std::vector<uint16_t>& of, const std::vector<int8_t>& steps) {
+    if (of.empty()) return 0.0f;
+    const float unit = f32_from_f16(of[0]);
+    return steps.empty() ? unit : unit * static_cast<float>(steps[k / grid.scale_columns]);
   };
-  if (dtype == DType::q4mg32) return {scale, f32_from_f16(piece.minimum[0])};
-  if (dtype == DType::q6k) return {scale * steps(piece.scale_steps, kGroupColumns / 2), 0};
-  if (dtype == DType::q4k || dtype == DType::q5k)
-    return {scale * steps(piece.scale_steps, kGroupColumns),
-            f32_from_f16(piece.minimum[0]) * steps(piece.minimum_steps, kGroupColumns)};
-  return {scale, 0};
+  return {number(piece.scale, piece.scale_steps), number(piece.minimum, piece.minimum_steps)};
 }
 
 void append(const QuantRow& piece, QuantRow& row) {
@@ -129,7 +105,7 @@ void append(const QuantRow& piece, QuantRow& row) {
 class SpanRounder {
  public:
   SpanRounder(DType dtype, const std::vector<std::vector<float>>& rows, size_t first, uint32_t n)
-      : dtype_(dtype), range_(range_of(dtype)), rows_(rows), first_(first), n_(n), wanted_(rows.size()) {
+      : dtype_(dtype), grid_(quantizer(dtype).grid), rows_(rows), first_(first), n_(n), wanted_(rows.size()) {
     for (size_t r = 0; r < rows.size(); ++r) {
       const auto begin = rows[r].begin() + static_cast<ptrdiff_t>(first);
       wanted_[r].assign(begin, begin + n);
@@ -138,8 +114,8 @@ class SpanRounder {
 
   void round(std::span<const float> importance, const std::vector<float>& feedback,
              std::span<EncodedRow> out) {
-    for (size_t begin = 0; begin < n_; begin += range_.columns) {
-      const size_t count = std::min(range_.columns, n_ - begin);
+    for (size_t begin = 0; begin < n_; begin += grid_.columns) {
+      const size_t count = std::min(grid_.columns, n_ - begin);
       std::vector<EncodedRow> pieces(rows_.size());
       for (size_t r = 0; r < rows_.size(); ++r)
         quantizer(dtype_).encode_weighed(std::span(wanted_[r]).subspan(begin, count),
@@ -155,16 +131,16 @@ class SpanRounder {
  private:
   void round_column(size_t r, size_t k, size_t begin, const float* of_error, QuantRow& piece) {
     std::vector<float>& wanted = wanted_[r];
-    const GridLine line = line_of(dtype_, piece, k - begin);
+    const GridLine line = line_of(grid_, piece, k - begin);
     const float inverse = line.scale == 0.0f ? 0.0f : 1.0f / line.scale;
-    const float q = round_even(std::clamp((wanted[k] - line.minimum) * inverse, range_.least, range_.most));
+    const float q = round_even(std::clamp((wanted[k] - line.minimum) * inverse, grid_.least, grid_.most));
     piece.q[k - begin] = static_cast<int8_t>(q);
     const float error = rows_[r][first_ + k] - (line.scale * q + line.minimum);
     for (size_t j = k + 1; j < n_; ++j) wanted[j] += error * of_error[j];
   }
 
   DType dtype_;
-  GridRange range_;
+  QuantGrid grid_;
   const std::vector<std::vector<float>>& rows_;
   size_t first_, n_;
   std::vector<std::vector<float>> wanted_;  // [rows, n], the errors of earlier columns added
@@ -213,10 +189,7 @@ Feedback make_feedback(const InputProducts& products) {
   return feedback;
 }
 
-bool takes_feedback(DType dtype) {
-  return dtype == DType::q4g32 || dtype == DType::q4mg32 || dtype == DType::q4k || dtype == DType::q5k ||
-         dtype == DType::q6k;
-}
+bool takes_feedback(DType dtype) { return quantizer(dtype).grid.most != 0; }
 
 void encode_with_feedback(DType dtype, const std::vector<std::vector<float>>& rows, const Feedback& feedback,
                           std::span<EncodedRow> out) {

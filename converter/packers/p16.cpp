@@ -9,13 +9,26 @@
 namespace mote::convert {
 namespace {
 
-void store_value(DType dtype, float value, size_t index, std::span<std::byte> out) {
-  if (dtype == DType::f32) {
+template <uint32_t kBytes>
+void store_value(float value, size_t index, std::span<std::byte> out) {
+  if constexpr (kBytes == 4) {
     std::memcpy(out.data() + index * 4, &value, 4);
   } else {
     const uint16_t half = f16_from_f32(value);
     std::memcpy(out.data() + index * 2, &half, 2);
   }
+}
+
+template <uint32_t kBytes>
+void pack(FloatLayout<kBytes>, uint64_t cols, std::span<const EncodedRow> rows, std::span<std::byte> out) {
+  std::fill(out.begin(), out.end(), std::byte{0});
+  for (size_t r = 0; r < rows.size(); ++r) {
+    for (size_t k = 0; k < cols; ++k) store_value<kBytes>(rows[r].values[k], k * kPanelRows + r, out);
+  }
+}
+template <uint32_t kBytes>
+void pack_row(FloatLayout<kBytes>, const EncodedRow& row, std::span<std::byte> out) {
+  for (size_t k = 0; k < row.values.size(); ++k) store_value<kBytes>(row.values[k], k, out);
 }
 
 /// A 4-bit k shares its byte with k + 4 of the same 8: low nibble for k % 8 < 4.
@@ -51,7 +64,7 @@ Cell blank_cell() {
 }
 
 template <class Cell>
-void pack_cells(uint64_t cols, std::span<const EncodedRow> rows, std::span<std::byte> out) {
+void pack(CellLayout<Cell>, uint64_t cols, std::span<const EncodedRow> rows, std::span<std::byte> out) {
   const size_t cells = out.size() / sizeof(Cell);
   for (size_t c = 0; c < cells; ++c) {
     Cell cell = blank_cell<Cell>();
@@ -113,7 +126,7 @@ void store_scales(SupercellQ6k& cell, const QuantRow& row, size_t index, size_t 
 
 /// The last supercell has only the groups that `out` has room for. Padding: scales and values 0.
 template <class Cell>
-void pack_wide(uint64_t cols, std::span<const EncodedRow> rows, std::span<std::byte> out) {
+void pack(WideLayout<Cell>, uint64_t cols, std::span<const EncodedRow> rows, std::span<std::byte> out) {
   for (size_t c = 0; c * kWideColumns < cols; ++c) {
     Cell cell{};
     for (size_t r = 0; r < kPanelRows; ++r) {
@@ -129,7 +142,7 @@ void pack_wide(uint64_t cols, std::span<const EncodedRow> rows, std::span<std::b
   }
 }
 
-void pack_q8c(std::span<const EncodedRow> rows, std::span<std::byte> out) {
+void pack(RowScaleLayout, uint64_t, std::span<const EncodedRow> rows, std::span<std::byte> out) {
   std::fill(out.begin(), out.end(), std::byte{0});
   for (size_t r = 0; r < rows.size(); ++r) {
     const QuantRow& row = rows[r].quant;
@@ -141,45 +154,28 @@ void pack_q8c(std::span<const EncodedRow> rows, std::span<std::byte> out) {
   }
 }
 
+void pack_row(RowScaleLayout, const EncodedRow& row, std::span<std::byte> out) {
+  std::fill(out.begin(), out.end(), std::byte{0});
+  std::memcpy(out.data(), &row.quant.row_scale, sizeof(float));
+  std::memcpy(out.data() + sizeof(float), row.quant.q.data(), row.quant.q.size());
+}
+template <class Layout>
+void pack_row(Layout, const EncodedRow&, std::span<std::byte>) {}  // of panels alone
+
 }  // namespace
 
 void pack_panel(DType dtype, uint64_t cols, std::span<const EncodedRow> rows, std::span<std::byte> out) {
-  switch (dtype) {
-    case DType::f32:
-    case DType::f16:
-      std::fill(out.begin(), out.end(), std::byte{0});
-      for (size_t r = 0; r < rows.size(); ++r) {
-        for (size_t k = 0; k < cols; ++k) store_value(dtype, rows[r].values[k], k * kPanelRows + r, out);
-      }
-      return;
-    case DType::q8g32:
-      return pack_cells<SupercellQ8>(cols, rows, out);
-    case DType::q4g32:
-      return pack_cells<SupercellQ4>(cols, rows, out);
-    case DType::q4mg32:
-      return pack_cells<SupercellQ4m>(cols, rows, out);
-    case DType::q8c:
-      return pack_q8c(rows, out);
-    case DType::q4k:
-      return pack_wide<SupercellQ4k>(cols, rows, out);
-    case DType::q5k:
-      return pack_wide<SupercellQ5k>(cols, rows, out);
-    case DType::q6k:
-      return pack_wide<SupercellQ6k>(cols, rows, out);
-    case DType::bf16:  // of no weight
-    case DType::i8:
-      break;
-  }
+#define WEIGHT_TYPE(name, layout, activations) \
+  if (dtype == DType::name) pack(layout(), cols, rows, out);
+#include "schema/weight_types.inc"
+#undef WEIGHT_TYPE
 }
 
 void pack_row(DType dtype, const EncodedRow& row, std::span<std::byte> out) {
-  if (dtype == DType::q8c) {
-    std::fill(out.begin(), out.end(), std::byte{0});
-    std::memcpy(out.data(), &row.quant.row_scale, sizeof(float));
-    std::memcpy(out.data() + sizeof(float), row.quant.q.data(), row.quant.q.size());
-    return;
-  }
-  for (size_t k = 0; k < row.values.size(); ++k) store_value(dtype, row.values[k], k, out);
+#define WEIGHT_TYPE(name, layout, activations) \
+  if (dtype == DType::name) pack_row(layout(), row, out);
+#include "schema/weight_types.inc"
+#undef WEIGHT_TYPE
 }
 
 }  // namespace mote::convert

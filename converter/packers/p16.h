@@ -14,7 +14,7 @@ namespace mote::convert {
 /// padding.
 void pack_panel(DType dtype, uint64_t cols, std::span<const EncodedRow> rows, std::span<std::byte> out);
 
-/// One row-major row into row_bytes(dtype, cols) bytes: f32, f16 or q8c.
+/// One row-major row into row_bytes(dtype, cols) bytes, of a type that has such rows.
 void pack_row(DType dtype, const EncodedRow& row, std::span<std::byte> out);
 
 }  // namespace mote::convert

@@ -15,6 +15,17 @@ std::vector<std::string> type_names() {
   return names;
 }
 
+std::string type_names_for_people(bool of_heads) {
+  std::string of_groups, of_rows;
+  for (const Quantizer& type : quantizers()) {
+    const bool wide = type.grid.columns == kWideColumns;
+    if (of_heads && wide) continue;
+    std::string& names = activation_dtype(type.dtype) == DType::q8c ? of_rows : of_groups;
+    names += (names.empty() ? "" : ", ") + std::string(type.name);
+  }
+  return of_groups + ", " + of_rows;
+}
+
 std::vector<std::string> head_type_names() {
   std::vector<std::string> names;
   for (const Quantizer& type : quantizers()) names.emplace_back(type.name);
@@ -79,39 +90,24 @@ DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
 }
 
 DType own_type(SourceType type) {
-  switch (type) {
-    case SourceType::f32:
-    case SourceType::bf16:
-    case SourceType::packed:
-    case SourceType::fp8:
-      break;
+  if (const std::optional<DType> exact = exact_dtype(type)) return *exact;
+  switch (type) {  // the next larger type
     case SourceType::f16:
       return DType::f16;
-    case SourceType::q4_0:
-    case SourceType::int4:
-      return DType::q4g32;
-    case SourceType::q4_1:
-      return DType::q4mg32;
     case SourceType::ternary:
-    case SourceType::int8_rows:
       return DType::q8c;
-    case SourceType::int8:
-    case SourceType::q8_0:
-      return DType::q8g32;
     case SourceType::q2_k:
     case SourceType::q3_k:
-    case SourceType::q4_k:
       return DType::q4k;
-    case SourceType::q5_k:
     case SourceType::iq4_nl:
     case SourceType::mxfp4:
       return DType::q5k;
     case SourceType::q5_0:
     case SourceType::q5_1:
-    case SourceType::q6_k:
       return DType::q6k;
+    default:
+      return DType::f32;
   }
-  return DType::f32;
 }
 
 bool is_exact(const SourceTensor& tensor, DType dtype) {

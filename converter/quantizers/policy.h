@@ -22,9 +22,9 @@
 // Experts cannot have q8c: a row of their inputs has parts for several of them, and one scale.
 // --head-type gives the head, and an embedding that is the head too, another type.
 //
-// By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, Q4_K ->
-// q4k, Q5_K -> q5k, Q6_K -> q6k, exactly the file's numbers; Q2_K, Q3_K -> q4k, IQ4_NL, MXFP4 -> q5k and
-// Q5_0, Q5_1 -> q6k, the next larger type, rounded again. Norms, biases and frequencies are f32 always.
+// By the file's type: F32, BF16 -> f32; F16 -> f16; the type that equals it (list.inc), with exactly the
+// file's numbers; Q2_K, Q3_K -> q4k, IQ4_NL, MXFP4 -> q5k and Q5_0, Q5_1 -> q6k, the next larger type,
+// rounded again. Norms, biases and frequencies are f32 always.
 //
 // BitNet's ternary matrices are q8c whatever the type: it holds them exactly, and rounds the activations as
 // BitNet does.

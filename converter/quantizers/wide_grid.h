@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// q4k and q5k: groups of 32 with a scale and a minimum that are 6-bit multiples of two units per 256 columns.
+// Groups of 32 with a scale and a minimum that are 6-bit multiples of two units per 256 columns.
 #pragma once
 
 #include "converter/quantizers/grid.h"

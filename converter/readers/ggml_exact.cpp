@@ -2,8 +2,10 @@
 //
 // Blocks of ggml as they are stored: integers and scales without a rounding. ggml_blocks.cpp describes the
 // blocks.
+#include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <iterator>
 
 #include "converter/readers/ggml_blocks.h"
 #include "host/base/bytes.h"
@@ -25,16 +27,25 @@ void read_nibbles(const std::byte* bytes, size_t count, int offset, int8_t* q) {
   }
 }
 
-/// Blocks of 32.
-void read_small(SourceType type, const std::byte* b, int8_t* q, QuantRow& out) {
+// Blocks of 32.
+
+void read_q8_0(const std::byte* b, int8_t* q, QuantRow& out) {
   add_half(b, out.scale);
-  if (type == SourceType::q8_0) {
-    std::memcpy(q, b + 2, 32);
-    return;
-  }
-  if (type == SourceType::q4_1) add_half(b + 2, out.minimum);
-  read_nibbles(b + (type == SourceType::q4_1 ? 4 : 2), 16, type == SourceType::q4_0 ? 8 : 0, q);
+  std::memcpy(q, b + 2, 32);
 }
+
+void read_q4_0(const std::byte* b, int8_t* q, QuantRow& out) {
+  add_half(b, out.scale);
+  read_nibbles(b + 2, 16, 8, q);
+}
+
+void read_q4_1(const std::byte* b, int8_t* q, QuantRow& out) {
+  add_half(b, out.scale);
+  add_half(b + 2, out.minimum);
+  read_nibbles(b + 4, 16, 0, q);
+}
+
+// Blocks of 256.
 
 /// Q4_K and Q5_K subtract dmin * m: here its sign is in the unit.
 void read_scales_and_minima(const std::byte* b, QuantRow& out) {
@@ -69,42 +80,26 @@ void read_q6_k(const std::byte* b, int8_t* q, QuantRow& out) {
   }
 }
 
+struct ExactBlock {
+  SourceType type;
+  void (*read)(const std::byte* block, int8_t* q, QuantRow& out);
+};
+
+constexpr ExactBlock kExactBlocks[] = {{SourceType::q8_0, read_q8_0}, {SourceType::q4_0, read_q4_0},
+                                       {SourceType::q4_1, read_q4_1}, {SourceType::q4_k, read_q4_k},
+                                       {SourceType::q5_k, read_q5_k}, {SourceType::q6_k, read_q6_k}};
+
 }  // namespace
 
-bool has_exact_type(SourceType type) {
-  switch (type) {
-    case SourceType::q8_0:
-    case SourceType::q4_0:
-    case SourceType::q4_1:
-    case SourceType::q4_k:
-    case SourceType::q5_k:
-    case SourceType::q6_k:
-    case SourceType::int4:
-    case SourceType::int8:
-    case SourceType::int8_rows:
-      return true;
-    default:
-      return false;
-  }
-}
-
 void read_exact_blocks(SourceType type, const std::byte* blocks, uint64_t columns, QuantRow& out) {
-  assert(has_exact_type(type));
+  const auto* const found = std::find_if(std::begin(kExactBlocks), std::end(kExactBlocks),
+                                         [&](const ExactBlock& one) { return one.type == type; });
+  assert(found != std::end(kExactBlocks));
   const BlockLayout& layout = block_layout(type);
   out = {};
   out.q.resize(columns);
-  for (uint64_t k = 0; k < columns; k += layout.elements, blocks += layout.bytes) {
-    int8_t* q = &out.q[k];
-    if (type == SourceType::q4_k) {
-      read_q4_k(blocks, q, out);
-    } else if (type == SourceType::q5_k) {
-      read_q5_k(blocks, q, out);
-    } else if (type == SourceType::q6_k) {
-      read_q6_k(blocks, q, out);
-    } else {
-      read_small(type, blocks, q, out);
-    }
-  }
+  for (uint64_t k = 0; k < columns; k += layout.elements, blocks += layout.bytes)
+    found->read(blocks, &out.q[k], out);
 }
 
 }  // namespace mote::convert

@@ -6,8 +6,11 @@
 
 namespace mote {
 
-static_assert(static_cast<int>(file::DType::q8c) == static_cast<int>(DType::q8c) &&
-              static_cast<int>(file::DType::MAX) + 1 == kDTypeCount);
+#define WEIGHT_TYPE(name, layout, activations) \
+  static_assert(static_cast<int>(file::DType::name) == static_cast<int>(DType::name));
+#include "schema/weight_types.inc"
+#undef WEIGHT_TYPE
+static_assert(static_cast<int>(file::DType::MAX) + 1 == kDTypeCount, "the list has every type of the schema");
 #define OP(op, operation, types) \
   static_assert(static_cast<int>(file::OpArgs::op) == static_cast<int>(Op::k##op) + 1);
 #include "kernels/op_list.inc"

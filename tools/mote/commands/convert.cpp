@@ -176,15 +176,13 @@ void add_convert(CommandLine& line) {
       .one_of({"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32"});
   command
       .option("--type", &arguments->type,
-              "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, q4k, "
-              "q5k, q6k, "
-              "q8c for all "
-              "(default: a GGUF's own types, else q8)")
+              "Weights: q8 or q4 (a type for each kind of tensor), or " +
+                  convert::type_names_for_people(false) + " for all (default: a GGUF's own types, else q8)")
       .type("TYPE");
   command
       .option("--head-type", &arguments->head_type,
-              "The output matrix, and an embedding tied to it: f32, f16, q8g32, q4g32, q4mg32, q8c (default: "
-              "as --type says)")
+              "The output matrix, and an embedding tied to it: " + convert::type_names_for_people(true) +
+                  " (default: as --type says)")
       .type("TYPE");
   command
       .option("--calibrate", &arguments->text,

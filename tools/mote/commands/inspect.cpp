@@ -34,7 +34,7 @@ struct InspectArguments {
 
 std::string text(const flatbuffers::String* string) { return string == nullptr ? "" : string->str(); }
 
-/// "q4g32 210, f32 61".
+/// "f16 210, f32 61".
 std::string type_counts(const file::Model& model) {
   std::map<std::string, size_t> counts;
   for (const file::Tensor* tensor : *model.tensors()) ++counts[file::EnumNameDType(tensor->dtype())];

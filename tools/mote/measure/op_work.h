@@ -19,7 +19,7 @@ struct OpRun {
 };
 
 struct OpWork {
-  std::string kind;            // the same for operations that do the same: "Linear q4g32 1536 x 576"
+  std::string kind;            // the same for operations that do the same: "Linear f16 1536 x 576"
   uint64_t bytes = 0;          // of all operands, each once; keys and values once for the rows of a work unit
   uint64_t multiply_adds = 0;  // of linear layers and attention
   bool integer = false;
