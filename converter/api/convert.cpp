@@ -4,10 +4,10 @@
 #include "converter/convert.h"
 
 #include <memory>
-#include <new>
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "host/base/error.h"
+#include "host/base/exception_status.h"
 #include "host/base/options.h"
 #include "mote/convert.h"
 
@@ -20,7 +20,7 @@ struct mote_convert_result {
 namespace mote::convert {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;  // lists of names keep their order
 
 /// A conversion that its caller ended.
 class Cancelled : public std::exception {};
@@ -66,12 +66,12 @@ json report_json(const ConvertReport& report) {
   }
   for (const MemoryReport& one : report.memory)
     memory.push_back({{"context", one.context}, {"arena_bytes", one.arena_bytes}});
-  if (!report.template_remark.empty())
-    notes.push_back("the model's chat template: " + report.template_remark);
   return {{"name", report.name},
           {"architecture", report.architecture},
           {"type", report.type},
           {"chat_format", report.chat_format.empty() ? json() : json(report.chat_format)},
+          {"keeps_chat_template", report.keeps_chat_template},
+          {"template_remark", report.template_remark.empty() ? json() : json(report.template_remark)},
           {"notes", std::move(notes)},
           {"tensors", std::move(tensors)},
           {"memory", std::move(memory)},
@@ -101,30 +101,22 @@ json listed_names() {
           {"chat_formats", chat_format_names()}};
 }
 
-mote_convert_result* failure(mote_status status, const char* sentence) {
-  auto result = std::make_unique<mote_convert_result>();
-  result->status = status;
-  result->sentence = sentence;
-  return result.release();
-}
-
 /// Runs body(), which returns JSON or throws.
 template <class Body>
 mote_convert_result* respond(Body body) noexcept {
   try {
+    auto result = std::make_unique<mote_convert_result>();
     try {
-      auto result = std::make_unique<mote_convert_result>();
       result->json = body().dump(-1, ' ', false, json::error_handler_t::replace);
-      return result.release();
-    } catch (const api::OptionError& error) {
-      return failure(MOTE_INVALID_ARGUMENT, error.what());
     } catch (const Cancelled&) {
-      return failure(MOTE_CANCELLED, "cancelled");
-    } catch (const std::bad_alloc&) {
-      return failure(MOTE_OUT_OF_MEMORY, "not enough memory");
-    } catch (const std::exception& error) {
-      return failure(MOTE_BAD_INPUT, error.what());
+      result->status = MOTE_CANCELLED;
+      result->sentence = "cancelled";
+    } catch (...) {
+      api::ExceptionStatus caught = api::status_of_thrown();
+      result->status = caught.code;
+      result->sentence = std::move(caught.sentence);
     }
+    return result.release();
   } catch (...) {
     return nullptr;  // not even a sentence has room
   }
@@ -140,6 +132,16 @@ mote_convert_result* mote_convert(const char* source, const char* output, const 
 }
 
 mote_convert_result* mote_convert_list(void) { return mote::convert::respond(mote::convert::listed_names); }
+
+const char* mote_convert_type_names(int of_heads) {
+  try {
+    static const std::string of_tensors = mote::convert::type_names_for_people(false);
+    static const std::string of_head = mote::convert::type_names_for_people(true);
+    return of_heads != 0 ? of_head.c_str() : of_tensors.c_str();
+  } catch (...) {
+    return "";  // no memory for names
+  }
+}
 
 mote_status mote_convert_status(const mote_convert_result* result) {
   return result == nullptr ? MOTE_OUT_OF_MEMORY : result->status;

@@ -4,6 +4,8 @@
 #include "host/api/answers.h"
 
 #include "host/api/result.h"
+#include "host/base/mapped_file.h"
+#include "host/base/output_file.h"
 #include "host/chat/model_template.h"
 #include "host/tasks/steps.h"
 #include "host/tasks/text.h"
@@ -18,21 +20,24 @@ constexpr uint32_t kTokens = 128;  // of an answer, at most, by default
 struct Generator {
   mote_session_options options;
   host::Session session;
+  double load_ms;  // that it took to make
   size_t memory_bytes() const { return session.arena_bytes(); }
 };
 
 host::Result<Generator> make_generator(const mote_host& model, const mote_platform& platform) {
-  Generator generator{host::session_options(*model.model, model.choices(platform)), {}};
+  const host::Timer timer;
+  Generator generator{host::session_options(*model.model, model.choices(platform)), {}, 0};
   MOTE_TAKE(generator.session, host::Session::begin(*model.model, generator.options));
+  generator.load_ms = timer.ms();
   return generator;
 }
 
 struct Wanted {
   host::GenerationOptions generation;
   std::optional<std::string> system;
-  std::string context_full = "stop";
+  std::string context_full = "stop", save_state, load_state;
   bool chat = false, messages = false;
-  nlohmann::json variables = {};
+  Variables variables;
 };
 
 Wanted read_wanted(const char* json_options) {
@@ -44,6 +49,8 @@ Wanted read_wanted(const char* json_options) {
   options.read("messages", wanted.messages);
   wanted.variables = template_options(options);
   options.read_word("context-full", wanted.context_full, {"stop", "slide"});
+  options.read("save-state", wanted.save_state);
+  options.read("load-state", wanted.load_state);
   options.finish();
   if (wanted.system && !wanted.chat) throw OptionError("option \"system\": only with \"chat\"");
   if (wanted.chat && wanted.messages)
@@ -53,26 +60,113 @@ Wanted read_wanted(const char* json_options) {
   return wanted;
 }
 
-host::Result<std::vector<int32_t>> prompt_ids(const host::Model& model, const host::Session& session,
-                                              const std::string& text, const Wanted& wanted,
-                                              size_t pictures) {
-  const auto variables = template_variables(wanted.variables);
-  if (wanted.messages)
-    return convert::tokenize_messages(model, session, convert::read_conversation(text, "the messages"),
-                                      variables);
-  if (wanted.chat) {
-    MOTE_TAKE(const host::ChatTokenizer tokenize, convert::chat_tokenizer(model, session, variables));
-    std::vector<host::ChatMessage> messages;
-    if (wanted.system) messages.push_back({MOTE_ROLE_SYSTEM, *wanted.system, 0});
-    messages.push_back({MOTE_ROLE_USER, text, pictures});
-    return tokenize(messages);
-  }
+/// Returns the ids of a text; one that continues a saved prompt gets no tokens around it.
+host::Result<std::vector<int32_t>> plain_ids(const host::Model& model, const host::Session& session,
+                                             const std::string& text, bool continues) {
   MOTE_TAKE(std::vector<int32_t> ids,
-            host::tokenize(model, session, text, MOTE_PARSE_SPECIAL | MOTE_ADD_SPECIAL));
-  if (ids.empty() && model.info().bos_id < 0)
-    return host::failed("the prompt is empty; give at least one word");
-  if (ids.empty()) ids.push_back(model.info().bos_id);
-  return ids;
+            host::tokenize(model, session, text,
+                           MOTE_PARSE_SPECIAL | (continues ? 0u : uint32_t{MOTE_ADD_SPECIAL})));
+  if (!ids.empty() || continues) return ids;
+  if (model.info().bos_id < 0) return host::failed("the prompt is empty; give at least one word");
+  return std::vector<int32_t>{model.info().bos_id};
+}
+
+host::Result<std::vector<int32_t>> prompt_ids(const host::Model& model, const host::Session& session,
+                                              const mote_host_input& input, const Wanted& wanted,
+                                              size_t pictures) {
+  if (is_ids(input)) {
+    std::vector<int32_t> ids = ids_of(input);
+    MOTE_TRY(host::check_ids(model, ids, name_of(input, "ids")));
+    return ids;
+  }
+  MOTE_TRY(host::require_tokenizer(model, host::Remedy::give_ids));
+  const std::string text = text_of(input);
+  if (wanted.messages)
+    return convert::tokenize_messages(
+        model, session, convert::read_conversation(text, name_of(input, "the messages")), wanted.variables);
+  if (!wanted.chat) return plain_ids(model, session, text, !wanted.load_state.empty());
+  MOTE_TAKE(const host::ChatTokenizer tokenize, convert::chat_tokenizer(model, session, wanted.variables));
+  std::vector<host::ChatMessage> messages;
+  if (wanted.system) messages.push_back({MOTE_ROLE_SYSTEM, *wanted.system, 0});
+  messages.push_back({MOTE_ROLE_USER, text, pictures});
+  return tokenize(messages);
+}
+
+host::Status load_state(host::Session& session, const std::string& path) {
+  const convert::MappedFile file(path);
+  if (file.bytes().empty())
+    return host::failed(host::Remedy::save_state, "{} is empty: it is no saved session", path);
+  mote_error error = {};
+  return host::from_core(
+      mote_session_restore(session.get(), file.bytes().data(), file.bytes().size(), &error), error, path);
+}
+
+host::Status save_state(const host::Session& session, const std::string& path) {
+  std::vector<std::byte> state(mote_session_state_bytes(session.get()));
+  size_t written = 0;
+  mote_error error = {};
+  MOTE_TRY(host::from_core(mote_session_save(session.get(), state.data(), state.size(), &written, &error),
+                           error, path));
+  convert::OutputFile output(path);
+  output.write(state);
+  output.commit();
+  return {};
+}
+
+/// Fails unless the context has room for a prompt behind the tokens that a session holds.
+host::Status require_room(const Generator& generator, size_t prompt) {
+  const size_t held = mote_session_length(generator.session.get(), 0);
+  if (held + prompt <= generator.options.context) return {};
+  return {MOTE_CONTEXT_FULL,
+          host::sentence("{} tokens{} exceed the context of {}", held + prompt,
+                         held == 0 ? " of the prompt" : ", those of the state among them,",
+                         generator.options.context),
+          host::Remedy::more_context};
+}
+
+/// The pictures of a prompt, which then has their tokens.
+struct SeenPrompt {
+  std::vector<std::shared_ptr<const host::SeenPicture>> pictures;
+  std::optional<host::PicturePrompt> prompt;
+
+  std::vector<const host::SeenPicture*> pointers() const {
+    std::vector<const host::SeenPicture*> all;
+    for (const auto& picture : pictures) all.push_back(picture.get());
+    return all;
+  }
+};
+
+host::Result<SeenPrompt> see(const mote_host& opened, const mote_platform& platform,
+                             const host::Session& session, Inputs pictures, const host::Hooks& hooks,
+                             std::vector<int32_t>& prompt) {
+  SeenPrompt seen;
+  if (pictures.empty()) return seen;
+  MOTE_TAKE(const host::Model* const tower, opened.vision_tower());
+  MOTE_TAKE(seen.pictures, see_pictures(opened, platform, pictures, hooks));
+  MOTE_TAKE(seen.prompt, host::PicturePrompt::make(*opened.model, tower->output().width));
+  MOTE_TAKE(prompt, seen.prompt->expand(session, prompt, seen.pointers()));
+  return seen;
+}
+
+/// Computes what has to be before the answer, a prompt that is saved or has pictures; returns what is left
+/// of it. `ms` grows by the time that it took.
+host::Result<std::span<const int32_t>> prefill(Generator& generator, const Wanted& wanted,
+                                               const SeenPrompt& seen, const std::vector<int32_t>& prompt,
+                                               const host::Hooks& hooks, double& ms) {
+  const host::Timer timer;
+  if (!wanted.save_state.empty()) {
+    if (!prompt.empty()) MOTE_TRY(host::prefill(generator.session, prompt, hooks, "run"));
+    ms = timer.ms();
+    MOTE_TRY(save_state(generator.session, wanted.save_state));
+  }
+  if (seen.prompt) {
+    const host::Timer of_pictures;
+    MOTE_TRY(
+        seen.prompt->prefill(generator.session, generator.options.chunk, prompt, seen.pointers(), hooks));
+    ms = of_pictures.ms();
+  }
+  if (wanted.save_state.empty() && !seen.prompt) return std::span<const int32_t>(prompt);
+  return std::span<const int32_t>();
 }
 
 host::Status generate(mote_host& opened, Inputs inputs, const char* json_options,
@@ -82,48 +176,31 @@ host::Status generate(mote_host& opened, Inputs inputs, const char* json_options
   if (inputs.size() > 1 && !wanted.chat)
     throw OptionError("pictures stand before a message: option \"chat\"");
   if (model.encodes() || model.has_source()) return host::failed("{} continues no text", model.name());
-  MOTE_TRY(host::require_tokenizer(model, host::Remedy::none));
-  const host::GenerationPlan plan =
-      host::plan_generation(model, wanted.generation, wanted.chat || wanted.messages);
+  const host::GenerationPlan plan = host::plan_generation(model, wanted.generation, false);
   const host::Hooks hooks = hooks_of(opened, calls);
-  if (!plan.defaults.empty()) hooks.say("as the model's authors say: {}", plan.defaults);
   Turn turn(opened, "generate", hooks);
   MOTE_TAKE(Generator* const generator,
             turn->task<Generator>("generate", [&] { return make_generator(opened, turn->platform()); }));
   host::Session& session = generator->session;
+  reply.json = session_json(session, generator->options, plan);
+  reply.json["load_ms"] = generator->load_ms;
+  if (inputs.empty()) return {};
   mote_error error = {};
   MOTE_TRY(host::from_core(mote_session_truncate(session.get(), 0, 0, &error), error, model.name()));
-  MOTE_TAKE(const auto seen, see_pictures(opened, turn->platform(), inputs.subspan(1), hooks));
-  MOTE_TAKE(std::vector<int32_t> prompt,
-            prompt_ids(model, session, text_of(inputs[0]), wanted, inputs.size() - 1));
-  std::vector<const host::SeenPicture*> pictures;
-  for (const auto& picture : seen) pictures.push_back(picture.get());
-  std::optional<host::PicturePrompt> picture_prompt;
-  if (!pictures.empty()) {
-    MOTE_TAKE(picture_prompt, host::PicturePrompt::make(model, opened.tower->model.output().width));
-    MOTE_TAKE(prompt, picture_prompt->expand(session, prompt, pictures));
-  }
-  if (prompt.size() > generator->options.context) {
-    return {MOTE_CONTEXT_FULL,
-            host::sentence("{} tokens of the prompt exceed the context of {}", prompt.size(),
-                           generator->options.context),
-            host::Remedy::less_context};
-  }
-  host::Timer timer;
-  if (picture_prompt) {
-    MOTE_TRY(picture_prompt->prefill(session, generator->options.chunk, prompt, pictures, hooks));
-  }
-  const double pictures_ms = picture_prompt ? timer.ms() : 0;
+  if (!wanted.load_state.empty()) MOTE_TRY(load_state(session, wanted.load_state));
+  MOTE_TAKE(std::vector<int32_t> prompt, prompt_ids(model, session, inputs[0], wanted, inputs.size() - 1));
+  MOTE_TAKE(const SeenPrompt seen, see(opened, turn->platform(), session, inputs.subspan(1), hooks, prompt));
+  MOTE_TRY(require_room(*generator, prompt.size()));
+  double before_ms = 0;
+  MOTE_TAKE(const std::span<const int32_t> left, prefill(*generator, wanted, seen, prompt, hooks, before_ms));
   const host::OnToken on_token = on_token_of(calls);
-  const std::span<const int32_t> left =
-      picture_prompt ? std::span<const int32_t>() : std::span<const int32_t>(prompt);
   MOTE_TAKE(host::Answer answer, host::generate(model, session, left, plan, hooks, on_token));
-  answer.prompt_ms += pictures_ms;
+  answer.prompt_ms += before_ms;
   if (wanted.context_full == "slide") {
     MOTE_TRY(host::generate_sliding(model, session, generator->options.context, prompt, plan, hooks, on_token,
                                     answer));
   }
-  reply.json = answer_json(answer, prompt.size());
+  reply.json.update(answer_json(answer, prompt.size()));
   reply.json["prompt_ids"] = prompt;
   return {};
 }
@@ -152,9 +229,8 @@ host::Result<std::vector<std::shared_ptr<const host::SeenPicture>>> see_pictures
     const mote_host& model, const mote_platform& platform, Inputs pictures, const host::Hooks& hooks) {
   std::vector<std::shared_ptr<const host::SeenPicture>> seen;
   if (pictures.empty()) return seen;
-  if (model.tower == nullptr)
-    return host::failed("{} was opened without a vision tower, which pictures take", model.model->name());
-  const host::Model& tower = model.tower->model;
+  MOTE_TAKE(const host::Model* const opened, model.vision_tower());
+  const host::Model& tower = *opened;
   mote_picture_info info;
   mote_error error = {};
   MOTE_TRY(host::from_core(mote_model_get_picture(tower.get(), &info, &error), error, tower.name()));
@@ -170,18 +246,21 @@ host::Result<std::vector<std::shared_ptr<const host::SeenPicture>>> see_pictures
   return seen;
 }
 
-nlohmann::json template_options(Options& options) {
-  nlohmann::json variables = nlohmann::json::object();
-  options.read("set", variables);
-  if (!variables.is_object()) throw OptionError("option \"set\": expected an object of variables");
+Variables template_options(Options& options) {
+  nlohmann::ordered_json given = nlohmann::ordered_json::object();
+  options.read("set", given);
+  if (!given.is_object()) throw OptionError("option \"set\": expected an object of variables");
+  Variables variables;
+  for (const auto& [name, value] : given.items()) variables.emplace_back(name, value);
   return variables;
 }
 
-std::vector<std::pair<std::string, nlohmann::ordered_json>> template_variables(const nlohmann::json& given) {
-  std::vector<std::pair<std::string, nlohmann::ordered_json>> variables;
-  for (const auto& [name, value] : given.items())
-    variables.emplace_back(name, convert::parse_ordered_json(value.dump(), name));
-  return variables;
+nlohmann::json session_json(const host::Session& session, const mote_session_options& options,
+                            const host::GenerationPlan& plan) {
+  return {{"defaults", plan.defaults},
+          {"context", options.context},
+          {"arena_bytes", session.arena_bytes()},
+          {"isa", mote_isa_name(mote_session_isa(session.get()))}};
 }
 
 host::OnToken on_token_of(const mote_host_calls* calls) {
@@ -208,6 +287,6 @@ mote_host_result* mote_host_generate(mote_host* model, const mote_host_input* in
                                      const char* options, const mote_host_calls* calls) {
   return mote::api::respond([&](mote::api::Reply& reply) -> mote::host::Status {
     MOTE_TRY(mote::api::require(model));
-    return mote::api::generate(*model, mote::api::inputs_of(inputs, count, 1), options, calls, reply);
+    return mote::api::generate(*model, mote::api::inputs_of(inputs, count, 0), options, calls, reply);
   });
 }

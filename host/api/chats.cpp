@@ -48,24 +48,26 @@ host::Status begin_chat(mote_host& model, const char* json_options, Reply& reply
   options.read("system", chat_options.system);
   std::string context_full = "slide";
   options.read_word("context-full", context_full, {"stop", "slide"});
-  const nlohmann::json variables = template_options(options);
+  const Variables variables = template_options(options);
   options.finish();
   chat_options.slides = context_full == "slide";
-  if (model.model->encodes() || model.model->has_source())
-    return host::failed("{} holds no conversations", model.model->name());
+  if (model.model->has_source()) return host::failed("{} holds no conversations", model.model->name());
   auto chat = std::make_unique<mote_host_chat>(model);
   const mote_session_options session =
       host::session_options(*model.model, model.choices(chat->threads.platform()));
   host::GenerationPlan plan = host::plan_generation(*model.model, generation, true);
-  reply.json = {{"defaults", plan.defaults}, {"context", session.context}};
   MOTE_TAKE(chat->session, host::Session::begin(*model.model, session));
+  reply.json = session_json(chat->session, session, plan);
   model.chat_bytes += chat->session.arena_bytes();
-  MOTE_TRY(host::require_tokenizer(*model.model, host::Remedy::none));
-  MOTE_TAKE(host::ChatTokenizer tokenize,
-            convert::chat_tokenizer(*model.model, chat->session, template_variables(variables)));
-  MOTE_TAKE(chat->chat, host::Chat::begin(*model.model, chat->session, session, std::move(plan),
-                                          std::move(chat_options), std::move(tokenize)));
-  if (model.tower != nullptr) MOTE_TRY(chat->chat->take_pictures(model.tower->model.output().width));
+  MOTE_TRY(host::require_tokenizer(*model.model, host::Remedy::run_ids));
+  MOTE_TAKE(host::ChatTokenizer tokenize, convert::chat_tokenizer(*model.model, chat->session, variables));
+  if (model.model->encodes()) return host::failed("{} holds no conversations", model.model->name());
+  chat->chat = host::Chat::begin(*model.model, chat->session, session, std::move(plan),
+                                 std::move(chat_options), std::move(tokenize));
+  if (!model.settings.vision.empty()) {
+    MOTE_TAKE(const host::Model* const tower, model.vision_tower());
+    MOTE_TRY(chat->chat->take_pictures(tower->output().width));
+  }
   *begun = chat.release();
   return {};
 }

@@ -47,6 +47,13 @@ std::string text_of(const mote_host_input& input) {
   return {input.text, input.text_bytes == 0 ? std::strlen(input.text) : input.text_bytes};
 }
 
+bool is_ids(const mote_host_input& input) { return !is_text(input) && input.ids != nullptr; }
+
+std::vector<int32_t> ids_of(const mote_host_input& input) {
+  if (!is_ids(input) || input.id_count > SIZE_MAX / sizeof(int32_t)) throw OptionError("an input is no ids");
+  return {input.ids, input.ids + input.id_count};
+}
+
 std::vector<std::string> texts_of(Inputs inputs) {
   std::vector<std::string> texts;
   for (const mote_host_input& input : inputs) texts.push_back(text_of(input));
@@ -58,13 +65,13 @@ std::string name_of(const mote_host_input& input, const char* otherwise) {
 }
 
 Picture::Picture(const mote_host_input& input) : name_(name_of(input, "picture")) {
-  if (input.path != nullptr) {
-    file_.emplace(input.path);
-    rows_ = pictures::rows_of_file(file_->bytes(), name_);
-  } else if (input.data != nullptr) {
+  if (input.data != nullptr) {
     rows_ = pictures::rows_of_file({static_cast<const std::byte*>(input.data), input.data_bytes}, name_);
   } else if (input.pixels != nullptr && input.width != 0 && input.height != 0) {
     rows_ = pictures::rows_of_pixels(input.pixels, input.width, input.height);
+  } else if (input.path != nullptr) {
+    file_.emplace(input.path);
+    rows_ = pictures::rows_of_file(file_->bytes(), name_);
   } else {
     throw OptionError("an input is no picture");
   }

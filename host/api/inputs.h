@@ -25,6 +25,9 @@ bool is_text(const mote_host_input& input);
 /// Throws OptionError for an input that is no text.
 std::string text_of(const mote_host_input& input);
 std::vector<std::string> texts_of(Inputs inputs);
+bool is_ids(const mote_host_input& input);
+/// Throws OptionError for an input that is no ids.
+std::vector<int32_t> ids_of(const mote_host_input& input);
 
 /// A picture of an input: a file, its bytes or pixels.
 class Picture {

@@ -11,6 +11,7 @@
 #include "host/api/result.h"
 #include "host/base/error.h"
 #include "host/base/options.h"
+#include "host/tasks/vision.h"
 
 namespace mote::api {
 namespace {
@@ -24,7 +25,10 @@ constexpr std::chrono::milliseconds kLook{10};
 Threads::Threads(uint32_t count) {
   if (count <= 1) return;
   pool_.reset(mote_posix_pool_create(count));
-  if (pool_ == nullptr) convert::fail("cannot start {} threads: {}", count, std::strerror(errno));
+  if (pool_ == nullptr) {
+    throw Failure(host::failed(host::Remedy::fewer_threads, "cannot start {} threads: {}", count,
+                               std::strerror(errno)));
+  }
 }
 
 Worker& Workers::take(const std::string& key, const host::Hooks& hooks) {
@@ -81,6 +85,8 @@ Settings read_settings(const char* json) {
   options.read("sessions", settings.sessions, 1, 256);
   options.read("vision", settings.vision);
   options.read("text-model", settings.text);
+  options.read("name", settings.name);
+  options.read("hashes", settings.hashes);
   std::string kv;
   options.read_word("kv", kv, {"f16", "bf16", "f32", "i8"});
   options.finish();
@@ -96,6 +102,17 @@ Settings read_settings(const char* json) {
   return settings;
 }
 
+namespace {
+
+/// Throws convert::Error for a file that cannot be read.
+host::Result<std::unique_ptr<Tower>> open_tower(const std::string& path) {
+  auto file = std::make_unique<convert::MappedFile>(path);
+  MOTE_TAKE(host::Model model, host::Model::open(file->bytes(), path));
+  return std::make_unique<Tower>(Tower{std::move(file), std::move(model)});
+}
+
+}  // namespace
+
 host::Status require(const mote_host* model) {
   if (model == nullptr) return host::failed("no model: a null pointer");
   return {};
@@ -110,6 +127,8 @@ host::Hooks hooks_of(const mote_host& model, const mote_host_calls* calls) {
   };
   if (heard.note != nullptr)
     hooks.note = [heard](const std::string& text) { heard.note(heard.user, text.c_str()); };
+  if (heard.progress != nullptr)
+    hooks.progress = [heard](const char* stage, double part) { heard.progress(heard.user, stage, part); };
   return hooks;
 }
 
@@ -127,6 +146,33 @@ mote::api::Workers& mote_host::workers() {
   return held->workers;
 }
 
+size_t mote_host::worker_bytes() const {
+  OfProcess* const held = of_process_;
+  return held == nullptr || held->pid != getpid() ? 0 : held->workers.bytes();
+}
+
+mote::host::Result<const mote::host::Model*> mote_host::vision_tower() const {
+  const std::lock_guard lock(opens_tower_);
+  if (vision_tower_ == nullptr) {
+    if (settings.vision.empty())
+      return mote::host::failed("{} was opened without a vision tower, which pictures take", model->name());
+    MOTE_TAKE(vision_tower_, mote::api::open_tower(settings.vision));
+  }
+  MOTE_TRY(mote::host::require_vision(vision_tower_->model));
+  return &vision_tower_->model;
+}
+
+mote::host::Result<const mote::host::Model*> mote_host::text_tower() const {
+  const std::lock_guard lock(opens_tower_);
+  if (text_tower_ == nullptr) {
+    if (settings.text.empty())
+      return mote::host::failed(mote::host::Remedy::text_model, "{} has no head that labels anything",
+                                model->name());
+    MOTE_TAKE(text_tower_, mote::api::open_tower(settings.text));
+  }
+  return &text_tower_->model;
+}
+
 mote_host::~mote_host() {
   OfProcess* const held = of_process_;
   if (held != nullptr && held->pid == getpid()) delete held;
@@ -139,5 +185,6 @@ mote::host::SessionChoices mote_host::choices(const mote_platform& platform) con
   choices.context = settings.context;
   choices.chunk = settings.chunk;
   choices.kv = settings.kv;
+  choices.backend = backend;
   return choices;
 }

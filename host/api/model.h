@@ -94,6 +94,8 @@ struct Settings {
   uint32_t threads = 0, decode_threads = 0, context = 0, chunk = 0, sessions = 1;
   mote_kv_dtype kv = MOTE_KV_AUTO;
   std::string vision, text;  // files of towers
+  std::string name;          // that begins messages about bytes
+  bool hashes = false;       // checked when the model is opened
 };
 Settings read_settings(const char* json);
 
@@ -109,17 +111,24 @@ struct mote_host {
   std::optional<mote::convert::MappedFile> file;
   std::span<const std::byte> bytes;
   std::optional<mote::host::Model> model;
-  std::unique_ptr<mote::api::Tower> tower,
-      text_tower;  // of pictures before messages, of texts beside pictures
   mote::api::Settings settings;
-  std::atomic<uint64_t> cancelled{0};  // counts mote_host_cancel
-  std::atomic<size_t> chat_bytes{0};   // of the chats' sessions
+  const mote_backend* backend = nullptr;  // the caller's
+  std::atomic<uint64_t> cancelled{0};     // counts mote_host_cancel
+  std::atomic<size_t> chat_bytes{0};      // of the chats' sessions
   std::atomic<uint32_t> chats{0};
 
   /// Returns the workers of this process: a child of fork() gets its own, since its parent's threads are not
   /// in it.
   mote::api::Workers& workers();
+  /// Returns the bytes that the workers of this process hold.
+  size_t worker_bytes() const;
+  /// Says that calls have begun, whose sessions have the settings.
+  bool has_begun() const { return of_process_ != nullptr || chats != 0; }
   mote::host::SessionChoices choices(const mote_platform& platform) const;
+  /// Return the towers of pictures before messages and of texts beside pictures, which are opened when they
+  /// are first asked for.
+  mote::host::Result<const mote::host::Model*> vision_tower() const;
+  mote::host::Result<const mote::host::Model*> text_tower() const;
 
  private:
   struct OfProcess {
@@ -127,6 +136,8 @@ struct mote_host {
     mote::api::Workers workers;
   };
   std::atomic<OfProcess*> of_process_{nullptr};
+  mutable std::mutex opens_tower_;
+  mutable std::unique_ptr<mote::api::Tower> vision_tower_, text_tower_;
 
  public:
   mote_host() = default;

@@ -13,7 +13,6 @@
 #include "host/tasks/sound/speaker.h"
 #include "host/tasks/sound/transcribe.h"
 #include "host/tasks/verify.h"
-#include "host/tasks/vision.h"
 #include "mote/mote.h"
 #include "mote/pictures.h"
 
@@ -64,6 +63,27 @@ nlohmann::json tasks_of(const host::Model& model) {
   return tasks;
 }
 
+/// Returns null for a model that writes down no sound.
+const char* speech_name(host::SpeechKind kind) {
+  switch (kind) {
+    case host::SpeechKind::words:
+      return "words";
+    case host::SpeechKind::tokens:
+      return "tokens";
+    case host::SpeechKind::transducer:
+      return "transducer";
+    case host::SpeechKind::searched:
+      return "searched";
+    case host::SpeechKind::generated:
+      return "generated";
+    case host::SpeechKind::whisper:
+      return "whisper";
+    case host::SpeechKind::none:
+      break;
+  }
+  return nullptr;
+}
+
 nlohmann::json info_of(mote_host& opened) {
   const host::Model& model = *opened.model;
   const mote_model_info& info = model.info();
@@ -73,6 +93,7 @@ nlohmann::json info_of(mote_host& opened) {
   const char* name = nullptr;
   for (uint32_t i = 0; mote_model_prompt(model.get(), i, &name) != nullptr; ++i) prompts.push_back(name);
   const char* chat = mote_chat_format(model.get());
+  const char* speech = speech_name(host::speech_kind(model));
   return {{"name", info.name},
           {"architecture", info.architecture},
           {"tasks", tasks_of(model)},
@@ -84,29 +105,21 @@ nlohmann::json info_of(mote_host& opened) {
           {"prompts", prompts},
           {"chat_format", chat == nullptr ? nlohmann::json() : nlohmann::json(chat)},
           {"sample_rate", model.sound().rate},
+          {"speech", speech == nullptr ? nlohmann::json() : nlohmann::json(speech)},
           {"takes_pictures", host::takes_pictures(model)},
           {"weight_bytes", info.weight_bytes},
           {"file_bytes", opened.bytes.size()},
           {"threads", opened.settings.threads},
           {"sessions", opened.settings.sessions},
           {"chats", opened.chats.load()},
-          {"memory_bytes", opened.workers().bytes() + opened.chat_bytes}};
-}
-
-host::Result<std::unique_ptr<Tower>> open_tower(const std::string& path) {
-  if (path.empty()) return std::unique_ptr<Tower>();
-  auto file = std::make_unique<convert::MappedFile>(path);
-  MOTE_TAKE(host::Model model, host::Model::open(file->bytes(), path));
-  return std::make_unique<Tower>(Tower{std::move(file), std::move(model)});
+          {"memory_bytes", opened.worker_bytes() + opened.chat_bytes}};
 }
 
 /// Opens `bytes` of the model `opened`, whose settings it has read.
 host::Status open_model(std::unique_ptr<mote_host> opened, std::string name, Reply& reply,
                         mote_host** model) {
-  MOTE_TAKE(opened->model, host::Model::open(opened->bytes, std::move(name)));
-  MOTE_TAKE(opened->tower, open_tower(opened->settings.vision));
-  if (opened->tower != nullptr) MOTE_TRY(host::require_vision(opened->tower->model));
-  MOTE_TAKE(opened->text_tower, open_tower(opened->settings.text));
+  MOTE_TAKE(opened->model, host::Model::open(opened->bytes, std::move(name),
+                                             opened->settings.hashes ? MOTE_OPEN_CHECK_HASHES : 0));
   reply.json = info_of(*opened);
   *model = opened.release();
   return {};
@@ -140,11 +153,12 @@ mote_host_result* mote_host_open_bytes(const void* data, uint64_t bytes, const c
                                        mote_host** model) {
   return mote::api::respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::check_place(model));
-    if (data == nullptr || bytes > SIZE_MAX) return mote::host::failed("no bytes of a model");
+    if ((data == nullptr && bytes != 0) || bytes > SIZE_MAX) return mote::host::failed("no bytes of a model");
     auto opened = std::make_unique<mote_host>();
     opened->settings = mote::api::read_settings(options);
     opened->bytes = {static_cast<const std::byte*>(data), static_cast<size_t>(bytes)};
-    return mote::api::open_model(std::move(opened), "model", reply, model);
+    std::string name = opened->settings.name.empty() ? "model" : opened->settings.name;
+    return mote::api::open_model(std::move(opened), std::move(name), reply, model);
   });
 }
 
@@ -162,6 +176,7 @@ mote_host_result* mote_host_verify(mote_host* model, const mote_host_calls* call
     const mote::host::Hooks hooks = mote::api::hooks_of(*model, calls);
     const mote::api::Turn turn(*model, "verify", hooks);
     const mote::host::SessionChoices choices = model->choices(turn->platform());
+    if (!model->settings.hashes) MOTE_TRY(mote::host::check_hashes(*model->model, hooks));
     MOTE_TAKE(const mote::host::Verification found, mote::host::verify(*model->model, choices, hooks));
     reply.json = {{"self_test", found.has_self_test},
                   {"isa", found.isa},
@@ -171,6 +186,26 @@ mote_host_result* mote_host_verify(mote_host* model, const mote_host_calls* call
                   {"ids", found.result.ids}};
     return {};
   });
+}
+
+const struct mote_model* mote_host_model(const mote_host* model) {
+  return model == nullptr ? nullptr : model->model->get();
+}
+
+mote_status mote_host_set_threads(mote_host* model, uint32_t threads, uint32_t decode_threads) {
+  if (model == nullptr || threads == 0 || decode_threads > threads) return MOTE_INVALID_ARGUMENT;
+  if (model->has_begun()) return MOTE_WRONG_STATE;
+  model->settings.threads = threads;
+  model->settings.decode_threads = decode_threads;
+  return MOTE_OK;
+}
+
+mote_status mote_host_set_backend(mote_host* model, const struct mote_backend* backend) {
+  if (model == nullptr || (backend != nullptr && backend->model != model->model->get()))
+    return MOTE_INVALID_ARGUMENT;
+  if (model->has_begun()) return MOTE_WRONG_STATE;
+  model->backend = backend;
+  return MOTE_OK;
 }
 
 void mote_host_cancel(mote_host* model) {

@@ -2,9 +2,12 @@
 //
 // mote/host.h: labels, vectors, boxes and depths of pictures.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "host/api/media.h"
 #include "host/base/options.h"
+#include "host/media/png_writer.h"
 #include "host/media/stretch.h"
 #include "host/tasks/labels.h"
 #include "host/tasks/picture_encoder.h"
@@ -26,10 +29,39 @@ host::Result<pictures::Sides> encode(host::PictureEncoder& encoder, const mote_h
   return sides;
 }
 
-host::Result<host::PictureEncoder*> encoder_of(mote_host& opened, Turn& turn) {
-  return turn->task<host::PictureEncoder>("pictures", [&] {
-    return host::PictureEncoder::make(*opened.model, opened.choices(turn->platform()));
+/// An encoder that a worker keeps, and the last texts that pictures were compared with.
+struct KeptPictures {
+  host::PictureEncoder encoder;
+  std::vector<std::string> words;
+  std::optional<host::PictureTexts> texts;
+  size_t memory_bytes() const { return encoder.memory_bytes(); }
+};
+
+host::Result<KeptPictures*> kept_of(mote_host& opened, Turn& turn) {
+  return turn->task<KeptPictures>("pictures", [&]() -> host::Result<KeptPictures> {
+    MOTE_TAKE(host::PictureEncoder encoder,
+              host::PictureEncoder::make(*opened.model, opened.choices(turn->platform())));
+    return KeptPictures{std::move(encoder), {}, std::nullopt};
   });
+}
+
+host::Result<host::PictureEncoder*> encoder_of(mote_host& opened, Turn& turn) {
+  MOTE_TAKE(KeptPictures* const kept, kept_of(opened, turn));
+  return &kept->encoder;
+}
+
+/// Takes the vectors of the texts that pictures are compared with.
+host::Status take_texts(mote_host& opened, const mote_platform& platform,
+                        const std::vector<std::string>& words, const host::Hooks& hooks, KeptPictures& kept) {
+  MOTE_TRY(host::require_similarity(*opened.model, kept.encoder.picture()));
+  MOTE_TAKE(const host::Model* const tower, opened.text_tower());
+  if (words.empty()) return host::failed("there are no texts to compare with");
+  if (kept.texts && kept.words == words) return {};
+  host::SessionChoices choices = opened.choices(platform);
+  choices.backend = nullptr;  // of the other tower
+  MOTE_TAKE(kept.texts, host::PictureTexts::make(*tower, choices, words, hooks));
+  kept.words = words;
+  return {};
 }
 
 host::Status detect(mote_host& opened, Inputs inputs, const char* json_options, const mote_host_calls* calls,
@@ -58,24 +90,49 @@ host::Status detect(mote_host& opened, Inputs inputs, const char* json_options, 
   return {};
 }
 
-host::Status depth(mote_host& opened, const mote_host_input& input, const mote_host_calls* calls,
-                   Reply& reply) {
-  if (opened.model->output().kind != MOTE_OUTPUT_DEPTH)
-    return host::failed("{} measures no depth", opened.model->name());
+/// Writes depths as a PNG of grey, white where they are most.
+void write_depths(const std::string& path, pictures::Stretch& stretch, pictures::Sides sides, float most) {
+  constexpr float kWhite = 65535;
+  const float scale = most > 0 ? kWhite / most : 0.0f;
+  std::vector<float> values(sides.width);
+  pictures::write_grey_png(path, sides, [&](uint32_t y, uint16_t* row) {
+    stretch.row(y, values.data());
+    for (size_t x = 0; x < values.size(); ++x)
+      row[x] = static_cast<uint16_t>(std::lround(std::clamp(values[x] * scale, 0.0f, kWhite)));
+  });
+}
+
+host::Status depth(mote_host& opened, const mote_host_input& input, const char* json_options,
+                   const mote_host_calls* calls, Reply& reply) {
+  Options options(json_options);
+  std::string output;
+  options.read("output", output);
+  options.finish();
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "pictures", hooks);
   MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
+  if (opened.model->output().kind != MOTE_OUTPUT_DEPTH)
+    return host::failed("{} measures no depth", opened.model->name());
   MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, hooks));
   const std::vector<float> depths = encoder->depths();
   pictures::Stretch stretch(depths, {encoder->picture().height, encoder->picture().width}, sides);
-  reply.values.resize(size_t{sides.height} * sides.width);
+  const bool writes = !output.empty();
+  reply.values.resize((writes ? 1 : size_t{sides.height}) * sides.width);
+  float least = std::numeric_limits<float>::infinity(), most = -least;
   for (uint32_t y = 0; y < sides.height; ++y) {
     if (hooks.stopped()) return host::cancelled();
-    stretch.row(y, reply.values.data() + size_t{y} * sides.width);
+    float* const row = reply.values.data() + (writes ? 0 : size_t{y} * sides.width);
+    stretch.row(y, row);
+    const auto [low, high] = std::minmax_element(row, row + sides.width);
+    least = std::min(least, *low);
+    most = std::max(most, *high);
   }
   reply.shape = {sides.height, sides.width};
-  const auto [least, most] = std::minmax_element(reply.values.begin(), reply.values.end());
-  reply.json = {{"width", sides.width}, {"height", sides.height}, {"least", *least}, {"most", *most}};
+  if (writes) {
+    reply.values.clear();
+    write_depths(output, stretch, sides, most);
+  }
+  reply.json = {{"width", sides.width}, {"height", sides.height}, {"least", least}, {"most", most}};
   return {};
 }
 
@@ -113,24 +170,16 @@ host::Status classify_pictures(mote_host& opened, Inputs inputs, uint32_t top, c
   const std::vector<std::string> words = texts_of(inputs.subspan(shown));
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "pictures", hooks);
-  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
-  const bool own = encoder->output().kind == MOTE_OUTPUT_SEQUENCE_LABELS;
-  std::optional<host::PictureTexts> texts;
+  MOTE_TAKE(KeptPictures* const kept, kept_of(opened, turn));
+  host::PictureEncoder& encoder = kept->encoder;
+  const bool own = encoder.output().kind == MOTE_OUTPUT_SEQUENCE_LABELS;
   if (own && !words.empty()) return host::failed("{} has labels of its own", model.name());
-  if (!own) {
-    MOTE_TRY(host::require_similarity(model, encoder->picture()));
-    if (opened.text_tower == nullptr)
-      return host::failed("{} was opened without a text tower, which texts beside pictures take",
-                          model.name());
-    if (words.empty()) return host::failed("there are no texts to compare with");
-    MOTE_TAKE(texts, host::PictureTexts::make(opened.text_tower->model, opened.choices(turn->platform()),
-                                              words, hooks));
-  }
+  if (!own) MOTE_TRY(take_texts(opened, turn->platform(), words, hooks, *kept));
   reply.json = json::array();
   for (const mote_host_input& input : inputs.first(shown)) {
-    MOTE_TRY(encode(*encoder, input, hooks).status());
+    MOTE_TRY(encode(encoder, input, hooks).status());
     MOTE_TAKE(const std::vector<float> probabilities,
-              own ? encoder->probabilities() : texts->probabilities(encoder->row(), encoder->picture()));
+              own ? encoder.probabilities() : kept->texts->probabilities(encoder.row(), encoder.picture()));
     reply.json.push_back({{"labels", labels_json(probabilities, top, [&](uint32_t i) {
                              return own ? std::string(model.label(i)) : words[i];
                            })}});
@@ -148,7 +197,7 @@ mote_host_result* mote_host_detect(mote_host* model, const mote_host_input* pict
                                    const char* options, const mote_host_calls* calls) {
   return respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::require(model));
-    return mote::api::detect(*model, mote::api::inputs_of(pictures, count, 1), options, calls, reply);
+    return mote::api::detect(*model, mote::api::inputs_of(pictures, count, 0), options, calls, reply);
   });
 }
 
@@ -156,7 +205,6 @@ mote_host_result* mote_host_depth(mote_host* model, const mote_host_input* pictu
                                   const mote_host_calls* calls) {
   return respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::require(model));
-    mote::api::Options(options).finish();
-    return mote::api::depth(*model, mote::api::inputs_of(picture, 1, 1)[0], calls, reply);
+    return mote::api::depth(*model, mote::api::inputs_of(picture, 1, 1)[0], options, calls, reply);
   });
 }

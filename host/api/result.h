@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/tasks/status.h"
@@ -14,10 +16,12 @@
 
 struct mote_host_result {
   mote_status status = MOTE_OK;
+  mote_remedy remedy = MOTE_REMEDY_NONE;
   std::string sentence;
   std::string json = "null";
   std::vector<float> values;
   uint64_t shape[4] = {};
+  std::vector<int32_t> ids;
   std::vector<std::byte> bytes;
 };
 
@@ -28,11 +32,23 @@ struct Reply {
   nlohmann::json json;
   std::vector<float> values;
   std::vector<uint64_t> shape;  // of the values, at most four sides
+  std::vector<int32_t> ids;
   std::vector<std::byte> bytes;
 };
 
 /// Is thrown where a caller has ended a call.
 struct Stopped {};
+
+/// A failure of a task that is thrown.
+class Failure : public std::exception {
+ public:
+  explicit Failure(host::Status status) : status_(std::move(status)) {}
+  const char* what() const noexcept override { return status_.text().c_str(); }
+  const host::Status& status() const { return status_; }
+
+ private:
+  host::Status status_;
+};
 
 /// Turns what was thrown into a status. Is called in a handler.
 host::Status status_of_exception() noexcept;

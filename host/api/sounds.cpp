@@ -11,14 +11,22 @@
 #include "host/media/deflated.h"
 #include "host/tasks/picture_encoder.h"
 #include "host/tasks/sound/sound_labels.h"
+#include "host/tasks/sound/source_text.h"
 #include "host/tasks/sound/speaker.h"
 #include "host/tasks/sound/transcribe.h"
+#include "host/tasks/text.h"
 #include "mote/mote.h"
 
 namespace mote::api {
 namespace {
 
 using nlohmann::json;
+
+/// A classifier that a worker keeps.
+struct KeptSounds {
+  host::SoundClassifier classifier;
+  size_t memory_bytes() const { return classifier.memory_bytes(); }
+};
 
 /// Samples that a caller holds.
 class GivenSamples : public cli::SoundSource {
@@ -40,19 +48,20 @@ class GivenSamples : public cli::SoundSource {
 };
 
 std::unique_ptr<cli::SoundSource> source_of(const mote_host_input& input) {
-  if (input.path != nullptr) return cli::open_sound(std::string(input.path));
   if (input.data != nullptr)
     return cli::open_sound({static_cast<const std::byte*>(input.data), input.data_bytes});
   if (input.samples != nullptr && input.rate != 0 && input.sample_count <= SIZE_MAX / sizeof(float)) {
     return std::make_unique<GivenSamples>(std::span(input.samples, static_cast<size_t>(input.sample_count)),
                                           input.rate);
   }
+  if (input.path != nullptr) return cli::open_sound(std::string(input.path));
   throw OptionError("an input is no sound");
 }
 
 host::Status read_picture(mote_host& opened, const mote_host_input& input, const mote_host_calls* calls,
                           Reply& reply) {
   const host::Model& model = *opened.model;
+  MOTE_TRY(host::require_source_text(model));
   mote_picture_info info;
   mote_error error = {};
   MOTE_TRY(host::from_core(mote_model_get_picture(model.get(), &info, &error), error, model.name()));
@@ -62,8 +71,33 @@ host::Status read_picture(mote_host& opened, const mote_host_input& input, const
   const Turn turn(opened, "transcribe", hooks);
   MOTE_TAKE(const std::string text,
             host::read_picture(model, opened.choices(turn->platform()), pixels, hooks, picture.name()));
+  const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
+  reply.bytes.assign(bytes, bytes + text.size());
   reply.json = {{"text", text}};
   return {};
+}
+
+json passage_json(const host::Passage& passage) {
+  return {{"text", passage.text}, {"begin", passage.begin}, {"end", passage.end}};
+}
+
+/// Joins words said without a pause to segments that fit a line of subtitles.
+std::vector<host::Passage> joined(const std::vector<host::Passage>& words) {
+  constexpr size_t kMostWords = 12;
+  constexpr double kPauseSeconds = 1.0;
+  std::vector<host::Passage> lines;
+  size_t count = 0;
+  for (const host::Passage& word : words) {
+    if (!lines.empty() && count < kMostWords && word.begin - lines.back().end < kPauseSeconds) {
+      lines.back().text += " " + word.text;
+      lines.back().end = word.end;
+      ++count;
+    } else {
+      lines.push_back(word);
+      count = 1;
+    }
+  }
+  return lines;
 }
 
 host::Status transcribe(mote_host& opened, const mote_host_input& input, const char* json_options,
@@ -83,23 +117,53 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
   const Turn turn(opened, "transcribe", hooks);
   host::WholeText whole(model);
   json segments = json::array();
+  const host::SpeechKind kind = host::speech_kind(model);
+  if (kind == host::SpeechKind::whisper && !wanted.whisper.deflated)
+    hooks.say("this build has no zlib, which tells texts that repeat themselves: they stay");
   const host::OnToken on_text = on_token_of(calls);
+  const auto tell = [&](const host::Passage& segment) {
+    if (calls != nullptr && calls->segment != nullptr)
+      calls->segment(calls->user, segment.text.data(), segment.text.size(), segment.begin, segment.end);
+    segments.push_back(passage_json(segment));
+  };
+  std::vector<host::Passage> words;
   MOTE_TAKE(
       const host::Transcript transcript,
       host::transcribe(model, opened.choices(turn->platform()), sound, wanted, hooks,
                        [&](const host::Passage& passage) {
                          whole.add(passage);
-                         const std::string text = whole.shown(passage.text);
-                         segments.push_back({{"text", text}, {"begin", passage.begin}, {"end", passage.end}});
-                         if (on_text) on_text(-1, text);
+                         const host::Passage shown{whole.shown(passage.text), passage.begin, passage.end};
+                         if (on_text) on_text(-1, shown.text);
+                         if (kind == host::SpeechKind::words) return words.push_back(passage);
+                         tell(shown);
                        }));
-  reply.json = {{"text", whole.text()}, {"segments", std::move(segments)}, {"heard", transcript.heard}};
+  for (host::Passage& line : joined(words)) tell({whole.shown(line.text), line.begin, line.end});
+  const std::string text = whole.text();
+  const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
+  reply.bytes.assign(bytes, bytes + text.size());
+  reply.json = {{"text", text}, {"segments", std::move(segments)}, {"heard", transcript.heard}};
+  if (kind == host::SpeechKind::words) {
+    json& all = reply.json["words"] = json::array();
+    for (const host::Passage& word : words)
+      all.push_back(passage_json({host::trimmed(word.text), word.begin, word.end}));
+  }
   if (!transcript.language.empty()) reply.json["language"] = transcript.language;
   if (const std::string damage = sound.damage(); !damage.empty()) reply.json["damage"] = damage;
   return {};
 }
 
-host::Status speak(mote_host& opened, const std::string& text, const char* json_options,
+host::Result<std::vector<std::vector<int32_t>>> utterances(const host::Model& model,
+                                                           const host::SessionChoices& choices,
+                                                           const mote_host_input& input) {
+  if (is_ids(input)) {
+    std::vector<int32_t> ids = ids_of(input);
+    MOTE_TRY(host::check_ids(model, ids, name_of(input, "ids")));
+    return std::vector<std::vector<int32_t>>{std::move(ids)};
+  }
+  return host::lines_to_say(model, choices, text_of(input));
+}
+
+host::Status speak(mote_host& opened, const mote_host_input& input, const char* json_options,
                    const mote_host_calls* calls, Reply& reply) {
   const host::Model& model = *opened.model;
   Options options(json_options);
@@ -113,7 +177,7 @@ host::Status speak(mote_host& opened, const std::string& text, const char* json_
   const host::Hooks hooks = hooks_of(opened, calls);
   const Turn turn(opened, "speak", hooks);
   const host::SessionChoices choices = opened.choices(turn->platform());
-  MOTE_TAKE(const auto lines, host::lines_to_say(model, choices, text));
+  MOTE_TAKE(const auto lines, utterances(model, choices, input));
   const mote_host_calls heard = calls == nullptr ? mote_host_calls{} : *calls;
   MOTE_TRY(host::speak(model, choices, lines, wanted, hooks, [&](std::span<const float> more) {
     reply.values.insert(reply.values.end(), more.begin(), more.end());
@@ -132,14 +196,17 @@ host::Status classify_sounds(mote_host& opened, Inputs inputs, uint32_t top, con
                              Reply& reply) {
   const host::Model& model = *opened.model;
   const host::Hooks hooks = hooks_of(opened, calls);
-  const Turn turn(opened, "classify", hooks);
-  MOTE_TAKE(host::SoundClassifier classifier,
-            host::SoundClassifier::make(model, opened.choices(turn->platform())));
+  Turn turn(opened, "sounds", hooks);
+  MOTE_TAKE(KeptSounds* const kept, turn->task<KeptSounds>("sounds", [&]() -> host::Result<KeptSounds> {
+    MOTE_TAKE(host::SoundClassifier made,
+              host::SoundClassifier::make(model, opened.choices(turn->platform())));
+    return KeptSounds{std::move(made)};
+  }));
   reply.json = json::array();
   for (const mote_host_input& input : inputs) {
     host::SoundFileInput sound(source_of(input), model.sound().rate);
     MOTE_TAKE(const std::vector<float> probabilities,
-              classifier.probabilities(sound, hooks, name_of(input, "sound")));
+              kept->classifier.probabilities(sound, hooks, name_of(input, "sound")));
     reply.json.push_back(
         {{"labels", labels_json(probabilities, top, [&](uint32_t i) { return model.label(i); })}});
   }
@@ -164,7 +231,6 @@ mote_host_result* mote_host_speak(mote_host* model, const mote_host_input* text,
                                   const mote_host_calls* calls) {
   return respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::require(model));
-    return mote::api::speak(*model, mote::api::text_of(mote::api::inputs_of(text, 1, 1)[0]), options, calls,
-                            reply);
+    return mote::api::speak(*model, mote::api::inputs_of(text, 1, 1)[0], options, calls, reply);
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote/host.h: chat templates.
+#include "host/api/answers.h"
 #include "host/api/inputs.h"
 #include "host/api/result.h"
 #include "host/base/error.h"
@@ -17,26 +18,26 @@ mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count
     mote::api::Options options(json_options);
     std::string date;
     bool no_answer = false;
-    nlohmann::json variables = nlohmann::json::object();
     options.read("date", date);
     options.read("no-answer", no_answer);
-    options.read("set", variables);
+    const mote::api::Variables variables = mote::api::template_options(options);
     options.finish();
-    if (!variables.is_object())
-      throw mote::api::OptionError("option \"set\": expected an object of variables");
-    mote::convert::Conversation conversation =
-        mote::convert::read_conversation(mote::api::text_of(given[1]), "the conversation");
+    const std::string name = mote::api::name_of(given[0], "the template");
+    mote::convert::Conversation conversation = mote::convert::read_conversation(
+        mote::api::text_of(given[1]), mote::api::name_of(given[1], "the conversation"));
     if (no_answer) conversation.answer = false;
     if (!date.empty()) conversation.now = jinja::parse_time(date);
-    for (const auto& [name, value] : variables.items())
-      conversation.set(name, mote::convert::parse_ordered_json(value.dump(), name));
+    for (const auto& [variable, value] : variables) conversation.set(variable, value);
     try {
-      reply.json = {
-          {"text", mote::convert::render_chat(jinja::Template(mote::api::text_of(given[0])), conversation)}};
+      const std::string text =
+          mote::convert::render_chat(jinja::Template(mote::api::text_of(given[0])), conversation);
+      const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
+      reply.bytes.assign(bytes, bytes + text.size());
+      reply.json = {{"text", text}};
     } catch (const jinja::Unsupported& error) {
-      mote::convert::fail("the template is not understood: {}", error.what());
+      mote::convert::fail("{}: not understood: {}", name, error.what());
     } catch (const jinja::Refusal& error) {
-      mote::convert::fail("the template refuses: {}", error.what());
+      mote::convert::fail("{}: refused: {}", name, error.what());
     }
     return {};
   });

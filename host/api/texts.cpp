@@ -22,6 +22,11 @@ using nlohmann::json;
 
 constexpr size_t kTextsAtOnce = 64;  // that an encoder gets
 
+/// Returns the inputs that an encoder gets at once, from `at` on.
+Inputs some_of(Inputs inputs, size_t at) {
+  return inputs.subspan(at, std::min(kTextsAtOnce, inputs.size() - at));
+}
+
 /// Names a task by its call and its options, which decide it.
 std::string key_of(const char* call, const char* options) {
   return std::string(call) + '\n' + (options == nullptr ? "" : options);
@@ -56,18 +61,17 @@ host::Status embed(mote_host& model, Inputs inputs, const char* json_options, co
   const host::EmbedOptions embed = embed_options(options);
   options.finish();
   if (host::takes_pictures(*model.model)) return embed_pictures(model, inputs, calls, reply);
-  const std::vector<std::string> texts = texts_of(inputs);
   const host::Hooks hooks = hooks_of(model, calls);
   Turn turn(model, key_of("embed", json_options), hooks);
   MOTE_TAKE(host::Embedder* const embedder, turn->task<host::Embedder>(key_of("embed", json_options), [&] {
     return host::Embedder::make(*model.model, model.choices(turn->platform()), embed);
   }));
   const uint32_t width = embedder->width();
-  reply.shape = {texts.size(), width};
-  reply.json = {{"rows", texts.size()}, {"width", width}};
-  reply.values.reserve(texts.size() * width);
-  for (size_t at = 0; at < texts.size(); at += kTextsAtOnce) {
-    const auto some = std::span(texts).subspan(at, std::min(kTextsAtOnce, texts.size() - at));
+  reply.shape = {inputs.size(), width};
+  reply.json = {{"rows", inputs.size()}, {"width", width}};
+  reply.values.reserve(inputs.size() * width);
+  for (size_t at = 0; at < inputs.size(); at += kTextsAtOnce) {
+    const std::vector<std::string> some = texts_of(some_of(inputs, at));
     MOTE_TRY(embedder->embed(some, hooks, [&](size_t, std::span<const float> vector) {
       reply.values.insert(reply.values.end(), vector.begin(), vector.end());
     }));
@@ -79,17 +83,18 @@ host::Status embed(mote_host& model, Inputs inputs, const char* json_options, co
 template <class Make>
 host::Status rank(mote_host& model, const char* call, Inputs inputs, const char* json_options, uint32_t top,
                   const mote_host_calls* calls, Reply& reply, Make make) {
-  const std::string query = text_of(inputs[0]);
-  const std::vector<std::string> texts = texts_of(inputs.subspan(1));
   const host::Hooks hooks = hooks_of(model, calls);
   const std::string key = key_of(call, json_options);
   Turn turn(model, key, hooks);
   MOTE_TAKE(host::Ranker* const ranker,
             turn->task<host::Ranker>(key, [&] { return make(model.choices(turn->platform())); }));
-  MOTE_TRY(ranker->ask(query, hooks));
+  reply.json = json::array();
+  if (inputs.empty()) return {};
+  MOTE_TRY(ranker->ask(text_of(inputs[0]), hooks));
+  const Inputs texts = inputs.subspan(1);
   std::vector<std::pair<double, size_t>> scores;
   for (size_t at = 0; at < texts.size(); at += kTextsAtOnce) {
-    const auto some = std::span(texts).subspan(at, std::min(kTextsAtOnce, texts.size() - at));
+    const std::vector<std::string> some = texts_of(some_of(texts, at));
     MOTE_TRY(ranker->score(some, hooks, [&](size_t i, double score) { scores.emplace_back(score, at + i); }));
   }
   reply.shape = {texts.size()};
@@ -97,7 +102,6 @@ host::Status rank(mote_host& model, const char* call, Inputs inputs, const char*
   std::stable_sort(scores.begin(), scores.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   if (top != 0 && scores.size() > top) scores.resize(top);
-  reply.json = json::array();
   for (const auto& [score, index] : scores) reply.json.push_back({{"score", score}, {"index", index}});
   return {};
 }
@@ -191,9 +195,10 @@ mote_host_result* mote_host_tokenize(mote_host* model, const mote_host_input* te
     MOTE_TRY(mote::api::require(model));
     const Inputs inputs = inputs_of(texts, count, 1, 2);
     Options options(json_options);
-    bool no_special = false, literal = false;
+    bool no_special = false, literal = false, offsets = true;
     options.read("no-special", no_special);
     options.read("literal", literal);
+    options.read("offsets", offsets);
     options.finish();
     MOTE_TRY(mote::host::require_tokenizer(*model->model, mote::host::Remedy::none));
     const uint32_t flags =
@@ -201,8 +206,9 @@ mote_host_result* mote_host_tokenize(mote_host* model, const mote_host_input* te
     const std::string text = mote::api::text_of(inputs[0]);
     std::optional<std::string> pair;
     if (inputs.size() == 2) pair = mote::api::text_of(inputs[1]);
-    MOTE_TAKE(const mote::host::TokenList tokens, mote::host::list_tokens(*model->model, text, pair, flags));
-    reply.json = mote::api::tokens_json(tokens, text, pair);
+    MOTE_TAKE(mote::host::TokenList tokens, mote::host::list_tokens(*model->model, text, pair, flags));
+    if (offsets) reply.json = mote::api::tokens_json(tokens, text, pair);
+    reply.ids = std::move(tokens.ids);
     return {};
   });
 }
@@ -228,7 +234,7 @@ mote_host_result* mote_host_embed(mote_host* model, const mote_host_input* input
                                   const char* options, const mote_host_calls* calls) {
   return respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::require(model));
-    return mote::api::embed(*model, inputs_of(inputs, count, 1), options, calls, reply);
+    return mote::api::embed(*model, inputs_of(inputs, count, 0), options, calls, reply);
   });
 }
 
@@ -236,7 +242,7 @@ mote_host_result* mote_host_rank(mote_host* model, const mote_host_input* texts,
                                  const char* json_options, const mote_host_calls* calls) {
   return respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::require(model));
-    const Inputs inputs = inputs_of(texts, count, 1);
+    const Inputs inputs = inputs_of(texts, count, 0);
     Options options(json_options);
     const mote::host::EmbedOptions embed = mote::api::embed_options(options);
     uint32_t top = 0;
@@ -253,7 +259,7 @@ mote_host_result* mote_host_rerank(mote_host* model, const mote_host_input* text
                                    const char* json_options, const mote_host_calls* calls) {
   return respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::require(model));
-    const Inputs inputs = inputs_of(texts, count, 1);
+    const Inputs inputs = inputs_of(texts, count, 0);
     Options options(json_options);
     bool truncate = false;
     uint32_t top = 0;
@@ -297,6 +303,6 @@ mote_host_result* mote_host_classify(mote_host* model, const mote_host_input* in
                                      const char* options, const mote_host_calls* calls) {
   return respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::require(model));
-    return mote::api::classify(*model, inputs_of(inputs, count, 1), options, calls, reply);
+    return mote::api::classify(*model, inputs_of(inputs, count, 0), options, calls, reply);
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote/host.h: texts generated over texts.
+#include "host/api/answers.h"
 #include "host/api/inputs.h"
 #include "host/api/model.h"
 #include "host/api/result.h"
@@ -32,8 +33,8 @@ host::Status generate_over(mote_host& opened, Inputs inputs, const char* json_op
   options.read("beams", wanted.beams, 1u, 256u);
   options.read("tokens", wanted.tokens, 1u, 1u << 24);
   options.finish();
-  const std::vector<std::string> texts = texts_of(inputs);
-  MOTE_TRY(host::require_tokenizer(model, host::Remedy::none));
+  const bool of_ids = !inputs.empty() && is_ids(inputs[0]);
+  if (!of_ids) MOTE_TRY(host::require_tokenizer(model, host::Remedy::give_ids));
   const std::string key =
       std::string(summarizes ? "summarize\n" : "translate\n") + (json_options == nullptr ? "" : json_options);
   const host::Hooks hooks = hooks_of(opened, calls);
@@ -45,19 +46,29 @@ host::Status generate_over(mote_host& opened, Inputs inputs, const char* json_op
               return KeptTranslator{std::move(made)};
             }));
   reply.json = json::array();
-  for (const std::string& text : texts) {
-    if (host::is_blank(text)) {
-      reply.json.push_back({{"text", ""}, {"hypotheses", json::array()}});
+  const host::OnToken on_text = on_token_of(calls);
+  for (const mote_host_input& input : inputs) {
+    std::vector<int32_t> source;
+    if (of_ids) {
+      source = ids_of(input);
+    } else if (const std::string text = text_of(input); !host::is_blank(text)) {
+      MOTE_TAKE(source, kept->translator.source_of(text));
+    } else {
+      reply.json.push_back({{"text", ""}, {"source_ids", json::array()}, {"hypotheses", json::array()}});
       continue;
     }
-    MOTE_TAKE(const std::vector<int32_t> source, kept->translator.source_of(text));
     MOTE_TAKE(const std::vector<host::SourceHypothesis> found, kept->translator.search(source, hooks));
     json hypotheses = json::array();
     for (const host::SourceHypothesis& one : found) {
+      hypotheses.push_back({{"ids", one.ids}, {"score", one.score}});
+      if (of_ids) continue;
       MOTE_TAKE(const std::string words, kept->translator.text_of(one.ids));
-      hypotheses.push_back({{"text", words}, {"ids", one.ids}, {"score", one.score}});
+      if (on_text && hypotheses.size() == 1) on_text(-1, words);
+      hypotheses.back()["text"] = words;
     }
-    reply.json.push_back({{"text", hypotheses[0]["text"]}, {"hypotheses", hypotheses}});
+    json answer = {{"source_ids", source}, {"hypotheses", hypotheses}};
+    if (!of_ids) answer["text"] = hypotheses[0]["text"];
+    reply.json.push_back(std::move(answer));
   }
   return {};
 }
@@ -73,7 +84,7 @@ mote_host_result* mote_host_translate(mote_host* model, const mote_host_input* t
                                       const char* options, const mote_host_calls* calls) {
   return respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::require(model));
-    return mote::api::generate_over(*model, mote::api::inputs_of(texts, count, 1), options, false, calls,
+    return mote::api::generate_over(*model, mote::api::inputs_of(texts, count, 0), options, false, calls,
                                     reply);
   });
 }
@@ -82,7 +93,7 @@ mote_host_result* mote_host_summarize(mote_host* model, const mote_host_input* t
                                       const char* options, const mote_host_calls* calls) {
   return respond([&](Reply& reply) -> Status {
     MOTE_TRY(mote::api::require(model));
-    return mote::api::generate_over(*model, mote::api::inputs_of(texts, count, 1), options, true, calls,
+    return mote::api::generate_over(*model, mote::api::inputs_of(texts, count, 0), options, true, calls,
                                     reply);
   });
 }

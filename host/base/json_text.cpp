@@ -71,6 +71,17 @@ json parse_json_array(std::span<const std::byte> text, const std::string& where,
   return result;
 }
 
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& where, int max_depth) {
+  using Json = nlohmann::ordered_json;
+  try {
+    return build_json<Json>(text, where, max_depth, false);
+  } catch (const Json::parse_error& error) {
+    fail("{}: not valid JSON at byte {}", where, error.byte);
+  } catch (const Json::exception& error) {
+    fail("{}: not valid JSON: {}", where, error.what());
+  }
+}
+
 json read_json_object(const std::filesystem::path& path, int max_depth) {
   const MappedFile file(path);
   return parse_json_object(file.bytes(), path.string(), max_depth);

@@ -4,24 +4,23 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
-#include <span>
+#include <string_view>
 
 #include "host/base/did_you_mean.h"
 #include "host/base/error.h"
-#include "host/base/json_text.h"
+#include "host/base/json_builder.h"
 
 namespace mote::api {
 namespace {
 
-constexpr int kMostDepth = 8;
+constexpr int kMostDepth = 102;  // values of chat templates are in an object of the options
 
 [[noreturn]] void wrong(const char* key, const std::string& wanted) {
   throw OptionError(fmt::format("option \"{}\": expected {}", key, wanted));
 }
 
 /// Returns a number that is whole and at most `most`.
-uint64_t whole_number(const char* key, const nlohmann::json& value, uint64_t least, uint64_t most) {
+uint64_t whole_number(const char* key, const nlohmann::ordered_json& value, uint64_t least, uint64_t most) {
   const auto fail = [&] { wrong(key, fmt::format("a whole number from {} to {}", least, most)); };
   if (!value.is_number_unsigned()) fail();
   const auto number = value.get<uint64_t>();
@@ -31,17 +30,22 @@ uint64_t whole_number(const char* key, const nlohmann::json& value, uint64_t lea
 
 }  // namespace
 
-Options::Options(const char* json) : object_(nlohmann::json::object()) {
+Options::Options(const char* json) : object_(nlohmann::ordered_json::object()) {
   if (json == nullptr || json[0] == '\0') return;
   try {
     object_ =
-        convert::parse_json_object(std::as_bytes(std::span(json, std::strlen(json))), "options", kMostDepth);
+        convert::build_json<nlohmann::ordered_json>(std::string_view(json), "options", kMostDepth, true);
   } catch (const convert::Error& error) {
     throw OptionError(error.what());
+  } catch (const nlohmann::ordered_json::parse_error& error) {
+    throw OptionError(fmt::format("options: not valid JSON at byte {}", error.byte));
+  } catch (const nlohmann::ordered_json::exception& error) {
+    throw OptionError(fmt::format("options: not valid JSON: {}", error.what()));
   }
+  if (!object_.is_object()) throw OptionError("options: not a JSON object");
 }
 
-const nlohmann::json* Options::find(const char* key) {
+const nlohmann::ordered_json* Options::find(const char* key) {
   known_.insert(key);
   const auto found = object_.find(key);
   return found == object_.end() ? nullptr : &*found;
@@ -50,30 +54,30 @@ const nlohmann::json* Options::find(const char* key) {
 bool Options::given(const char* key) { return find(key) != nullptr; }
 
 void Options::read(const char* key, bool& into) {
-  const nlohmann::json* value = find(key);
+  const nlohmann::ordered_json* value = find(key);
   if (value == nullptr) return;
   if (!value->is_boolean()) wrong(key, "true or false");
   into = value->get<bool>();
 }
 
 void Options::read(const char* key, std::string& into) {
-  const nlohmann::json* value = find(key);
+  const nlohmann::ordered_json* value = find(key);
   if (value == nullptr) return;
   if (!value->is_string()) wrong(key, "a text");
   into = value->get<std::string>();
 }
 
 void Options::read(const char* key, uint32_t& into, uint32_t least, uint32_t most) {
-  if (const nlohmann::json* value = find(key))
+  if (const nlohmann::ordered_json* value = find(key))
     into = static_cast<uint32_t>(whole_number(key, *value, least, most));
 }
 
 void Options::read(const char* key, uint64_t& into) {
-  if (const nlohmann::json* value = find(key)) into = whole_number(key, *value, 0, UINT64_MAX);
+  if (const nlohmann::ordered_json* value = find(key)) into = whole_number(key, *value, 0, UINT64_MAX);
 }
 
 void Options::read(const char* key, float& into, float least, float most) {
-  const nlohmann::json* value = find(key);
+  const nlohmann::ordered_json* value = find(key);
   if (value == nullptr) return;
   const float number = value->is_number() ? value->get<float>() : NAN;
   if (!(number >= least && number <= most))
@@ -82,12 +86,12 @@ void Options::read(const char* key, float& into, float least, float most) {
 }
 
 void Options::read(const char* key, std::vector<std::string>& into) {
-  const nlohmann::json* value = find(key);
+  const nlohmann::ordered_json* value = find(key);
   if (value == nullptr) return;
   into.clear();
   if (value->is_string()) return into.push_back(value->get<std::string>());
   if (!value->is_array()) wrong(key, "a text or a list of texts");
-  for (const nlohmann::json& one : *value) {
+  for (const nlohmann::ordered_json& one : *value) {
     if (!one.is_string()) wrong(key, "a text or a list of texts");
     into.push_back(one.get<std::string>());
   }
@@ -102,8 +106,8 @@ void Options::read_word(const char* key, std::string& into, std::initializer_lis
   wrong(key, fmt::format("one of {}", fmt::join(words, ", ")));
 }
 
-void Options::read(const char* key, nlohmann::json& into) {
-  if (const nlohmann::json* value = find(key)) into = *value;
+void Options::read(const char* key, nlohmann::ordered_json& into) {
+  if (const nlohmann::ordered_json* value = find(key)) into = *value;
 }
 
 void Options::finish() const {

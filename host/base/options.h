@@ -41,16 +41,16 @@ class Options {
   }
   /// Reads one of the words.
   void read_word(const char* key, std::string& into, std::initializer_list<const char*> words);
-  void read(const char* key, nlohmann::json& into);
+  void read(const char* key, nlohmann::ordered_json& into);
 
   /// Throws OptionError for an option that was not read.
   void finish() const;
 
  private:
   bool given(const char* key);
-  const nlohmann::json* find(const char* key);
+  const nlohmann::ordered_json* find(const char* key);
 
-  nlohmann::json object_;
+  nlohmann::ordered_json object_;
   std::set<std::string> known_;
 };
 

@@ -5,12 +5,13 @@
 #include <array>
 
 #include "host/base/error.h"
-#include "host/base/json_builder.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {
 
 using Json = nlohmann::ordered_json;
+static_assert(kTemplateJsonDepth == jinja::kMostDepth);
 
 /// The keys of a message's reasoning, of which the first that is there counts.
 constexpr std::array<const char*, 3> kReasoning = {"reasoning_content", "thinking", "reasoning"};
@@ -73,16 +74,6 @@ std::string render_chat(const jinja::Template& chat_template, const Conversation
     variables.emplace_back(name, jinja::from_json(value));
   }
   return chat_template.render(variables, conversation.now);
-}
-
-Json parse_ordered_json(std::string_view text, const std::string& where) {
-  try {
-    return build_json<Json>(text, where, jinja::kMostDepth, false);
-  } catch (const Json::parse_error& error) {
-    fail("{}: not valid JSON at byte {}", where, error.byte);
-  } catch (const Json::exception& error) {
-    fail("{}: not valid JSON: {}", where, error.what());
-  }
 }
 
 Conversation read_conversation(std::string_view text, const std::string& where) {

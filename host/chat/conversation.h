@@ -33,7 +33,4 @@ std::string render_chat(const jinja::Template& chat_template, const Conversation
 /// are variables, except those that only describe a stored rendering. Throws Error; `where` names the text.
 Conversation read_conversation(std::string_view json, const std::string& where);
 
-/// JSON nested no deeper than a template's values may be. Throws Error.
-nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& where);
-
 }  // namespace mote::convert

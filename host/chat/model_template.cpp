@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "host/base/error.h"
+#include "host/base/json_text.h"
 #include "host/tasks/text.h"
 
 namespace mote::convert {
@@ -162,7 +163,7 @@ std::optional<ModelTemplate> ModelTemplate::of(const host::Model& model) {
                      all.contains("variables") && all["variables"].is_object();
   if (!sound) fail("{} is not JSON with a text and variables", where);
   try {
-    ModelTemplate chat{all["text"].get<std::string>()};
+    ModelTemplate chat(all["text"].get<std::string>(), special_texts(model));
     for (const auto& [name, value] : all["variables"].items()) chat.set(name, value);
     return chat;
   } catch (const jinja::Unsupported& error) {
@@ -174,9 +175,10 @@ std::optional<ModelTemplate> ModelTemplate::of(const host::Model& model) {
 
 std::string ModelTemplate::render(const Conversation& given) const {
   Conversation conversation = given;
-  for (const auto& [name, value] : variables_.variables) {
-    const auto is_own = [&](const auto& one) { return one.first == name; };
-    if (std::none_of(given.variables.begin(), given.variables.end(), is_own)) conversation.set(name, value);
+  for (const auto& own : variables_.variables) {
+    const auto is_same = [&](const auto& one) { return one.first == own.first; };
+    if (std::none_of(given.variables.begin(), given.variables.end(), is_same))
+      conversation.set(own.first, own.second);
   }
   try {
     return render_chat(*template_, conversation);
@@ -189,9 +191,11 @@ host::Result<std::vector<int32_t>> ModelTemplate::tokenize(const host::Model& mo
                                                            const host::Session& session,
                                                            const Conversation& conversation) const {
   const std::string text = render(conversation);
-  MOTE_TAKE(const host::TokenList whole, host::list_tokens(model, text, std::nullopt, MOTE_PARSE_SPECIAL));
-  const std::string apart = render(with_broken_contents(conversation, special_texts(model)));
-  MOTE_TAKE(const host::TokenList marked, host::list_tokens(model, apart, std::nullopt, MOTE_PARSE_SPECIAL));
+  MOTE_TAKE(const host::TokenList whole,
+            host::list_tokens(model, text, std::nullopt, MOTE_PARSE_SPECIAL, session.get()));
+  const std::string apart = render(with_broken_contents(conversation, *specials_));
+  MOTE_TAKE(const host::TokenList marked,
+            host::list_tokens(model, apart, std::nullopt, MOTE_PARSE_SPECIAL, session.get()));
   const std::vector<Found> all = specials_in(model, whole), of_template = specials_in(model, marked);
   const auto same = [](const Found& a, const Found& b) { return a.id == b.id; };
   if (std::equal(all.begin(), all.end(), of_template.begin(), of_template.end(), same)) return whole.ids;
@@ -212,6 +216,8 @@ host::Result<std::vector<int32_t>> tokenize_messages(
     return chat->tokenize(model, session, conversation);
   } catch (const jinja::Refusal& refusal) {
     return refused(model, refusal);
+  } catch (const Error& error) {
+    return host::failed("{}", error.what());
   }
 }
 

@@ -35,15 +35,18 @@ class ModelTemplate {
                                               const Conversation& conversation) const;
 
  private:
-  explicit ModelTemplate(const std::string& text)
-      : template_(std::make_shared<const jinja::Template>(text)) {}
+  ModelTemplate(const std::string& text, std::vector<std::string> specials)
+      : template_(std::make_shared<const jinja::Template>(text)),
+        specials_(std::make_shared<const std::vector<std::string>>(std::move(specials))) {}
 
   std::shared_ptr<const jinja::Template> template_;
-  Conversation variables_;  // without messages
+  std::shared_ptr<const std::vector<std::string>> specials_;  // texts of special tokens
+  Conversation variables_;                                    // without messages
 };
 
-/// Returns the ids of a conversation by the template of a model's file. Fails where it has none and where the
-/// template refuses. Throws Error for a template that cannot be run.
+/// Returns the ids of a conversation by the template of a model's file. Fails where it has none, where the
+/// template refuses and where it cannot be run on this conversation. Throws Error for one that is no
+/// template.
 host::Result<std::vector<int32_t>> tokenize_messages(
     const host::Model& model, const host::Session& session, Conversation conversation,
     const std::vector<std::pair<std::string, nlohmann::ordered_json>>& variables = {});

@@ -21,9 +21,8 @@ ChatTokenizer tokenizer_of_pieces(const Model& model, const Session& session) {
   };
 }
 
-Result<Chat> Chat::begin(const Model& model, Session& session, const mote_session_options& options,
-                         GenerationPlan plan, ChatOptions given, ChatTokenizer tokenize) {
-  MOTE_TRY(require_tokenizer(model, Remedy::run_ids));
+Chat Chat::begin(const Model& model, Session& session, const mote_session_options& options,
+                 GenerationPlan plan, ChatOptions given, ChatTokenizer tokenize) {
   Chat chat(model, session);
   chat.tokenize_ = std::move(tokenize);
   chat.plan_ = std::move(plan);

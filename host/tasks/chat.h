@@ -41,10 +41,10 @@ struct ChatOptions {
 
 class Chat {
  public:
-  /// `session` has one sequence, made of these `options`; it and the model must outlive the chat. Fails for a
-  /// model without a tokenizer.
-  static Result<Chat> begin(const Model& model, Session& session, const mote_session_options& options,
-                            GenerationPlan plan, ChatOptions chat, ChatTokenizer tokenize);
+  /// `session` has one sequence, made of these `options`; it and the model, which has a tokenizer, must
+  /// outlive the chat.
+  static Chat begin(const Model& model, Session& session, const mote_session_options& options,
+                    GenerationPlan plan, ChatOptions chat, ChatTokenizer tokenize);
   /// Lets messages have pictures, whose vectors have `features` numbers.
   Status take_pictures(uint32_t features);
 

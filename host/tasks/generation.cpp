@@ -11,8 +11,6 @@
 namespace mote::host {
 namespace {
 
-double per_second(double count, double ms) { return ms > 0.0 ? 1000.0 * count / ms : 0.0; }
-
 bool has_rules(const mote_token_rules& rules) {
   const bool penalizes = rules.repetition_penalty != 0 && rules.repetition_penalty != 1;
   const uint32_t counts = rules.no_repeat_ngram | rules.shortest | rules.min_tokens | rules.forbidden_count |

@@ -14,6 +14,11 @@ struct Hooks {
   std::function<bool()> stop;  // true: the task ends with MOTE_CANCELLED, or with what it has
   std::function<void(const std::string& text)> note;  // a sentence for people
 
+  std::function<void(const char* stage, double part)> progress;  // of the work that is done, 0 to 1
+
+  void tell(const char* stage, double part) const {
+    if (progress) progress(stage, part);
+  }
   bool stopped() const { return stop && stop(); }
   template <class... Words>
   void say(std::string_view pattern, const Words&... words) const {

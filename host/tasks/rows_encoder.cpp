@@ -31,19 +31,6 @@ Status RowsEncoder::encode(std::span<const float> values, const Hooks& hooks, st
   return host::encode(session_, batch, hooks, what);
 }
 
-std::vector<float> RowsEncoder::row(uint32_t index) const {
-  const float* values = mote_session_output(session_.get(), index);
-  return {values, values + output().width};
-}
-
-Result<std::vector<float>> RowsEncoder::probabilities(uint32_t index) const {
-  std::vector<float> values(output().width);
-  mote_error error = {};
-  MOTE_TRY(from_core(mote_probabilities(session_.get(), index, values.data(), output().width, &error), error,
-                     "probabilities"));
-  return values;
-}
-
 std::vector<float> square_rows(const mote_sound_info& sound, const float* spectrum) {
   std::vector<float> rows(size_t{mote_sound_square_rows(&sound)} * sound.patch * sound.patch);
   mote_sound_squares(&sound, spectrum, rows.data());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/tasks/hooks.h"
+#include "host/tasks/outputs.h"
 #include "host/tasks/session.h"
 #include "host/tasks/status.h"
 #include "mote/sound.h"
@@ -30,8 +31,10 @@ class RowsEncoder {
   Status encode(std::span<const float> values, const Hooks& hooks, std::string_view what);
 
   /// Returns a row of outputs.
-  std::vector<float> row(uint32_t index = 0) const;
-  Result<std::vector<float>> probabilities(uint32_t index = 0) const;
+  std::vector<float> row(uint32_t index = 0) const { return output_row(*model_, session_, index); }
+  Result<std::vector<float>> probabilities(uint32_t index = 0) const {
+    return output_probabilities(*model_, session_, index);
+  }
 
  private:
   explicit RowsEncoder(const Model& model) : model_(&model) {}

@@ -17,7 +17,7 @@ namespace mote::host {
 
 /// The remedies that a caller has against a failure.
 enum class Remedy : uint8_t {
-#define REMEDY(name, advice) name,
+#define REMEDY(name) name,
 #include "host/tasks/remedies.inc"
 #undef REMEDY
 };

@@ -4,31 +4,16 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "host/base/timer.h"
 #include "host/tasks/hooks.h"
 #include "host/tasks/session.h"
 #include "host/tasks/status.h"
 
 namespace mote::host {
-
-/// Milliseconds since it was made or restarted.
-class Timer {
- public:
-  double ms() const { return std::chrono::duration<double, std::milli>(Clock::now() - begin_).count(); }
-  double restart() {
-    const double elapsed = ms();
-    begin_ = Clock::now();
-    return elapsed;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point begin_ = Clock::now();
-};
 
 /// Operations of a step: as many as take a few hundredths of a second, at least one.
 class StepSize {

@@ -68,13 +68,14 @@ Result<std::vector<int32_t>> tokenize(const Model& model, const Session& session
 }
 
 Result<TokenList> list_tokens(const Model& model, std::string_view first,
-                              const std::optional<std::string>& second, uint32_t flags) {
+                              const std::optional<std::string>& second, uint32_t flags,
+                              mote_session* session) {
   TokenList tokens;
   mote_error error = {};
-  const auto tokenize = [&](mote_session* session) {
+  const auto tokenize = [&](mote_session* in) {
     uint32_t count = 0;
     const auto run = [&] {
-      return mote_tokenize_pair(session, first.data(), first.size(), second ? second->data() : nullptr,
+      return mote_tokenize_pair(in, first.data(), first.size(), second ? second->data() : nullptr,
                                 second ? second->size() : 0, flags, tokens.ids.data(), count, &count,
                                 tokens.spans.data(), tokens.kinds.data(), &error);
     };
@@ -86,7 +87,7 @@ Result<TokenList> list_tokens(const Model& model, std::string_view first,
     return run();
   };
   const size_t longest = std::max(first.size(), second ? second->size() : 0);
-  MOTE_TAKE(const mote_status status, with_text_room(model, nullptr, longest, tokenize));
+  MOTE_TAKE(const mote_status status, with_text_room(model, session, longest, tokenize));
   MOTE_TRY(from_core(status, error, model.name()));
   return tokens;
 }

@@ -40,9 +40,11 @@ struct TokenList {
   std::vector<mote_span> spans;  // bytes of the text that a token is of
   std::vector<mote_token_kind> kinds;
 };
-/// `flags` are those of mote_tokenize_pair; no `second`: one text alone.
+/// `flags` are those of mote_tokenize_pair; no `second`: one text alone. `session`, which may be null, serves
+/// texts that it has room for.
 Result<TokenList> list_tokens(const Model& model, std::string_view first,
-                              const std::optional<std::string>& second, uint32_t flags);
+                              const std::optional<std::string>& second, uint32_t flags,
+                              mote_session* session = nullptr);
 
 /// Returns a conversation's ids: special tokens are those of the chat format, never what a message says.
 Result<std::vector<int32_t>> tokenize_chat(const Model& model, const Session& session,

@@ -179,17 +179,4 @@ Status TextEncoder::encode(const std::vector<EncodedText>& texts, const Hooks& h
   return {};
 }
 
-std::vector<float> TextEncoder::row(uint32_t index) const {
-  const float* values = mote_session_output(session_.get(), index);
-  return {values, values + output().width};
-}
-
-Result<std::vector<float>> TextEncoder::probabilities(uint32_t index) const {
-  std::vector<float> values(output().width);
-  mote_error error = {};
-  MOTE_TRY(from_core(mote_probabilities(session_.get(), index, values.data(), output().width, &error), error,
-                     model_->name()));
-  return values;
-}
-
 }  // namespace mote::host

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/tasks/hooks.h"
+#include "host/tasks/outputs.h"
 #include "host/tasks/session.h"
 #include "host/tasks/status.h"
 
@@ -55,8 +56,10 @@ class TextEncoder {
                 const std::vector<std::vector<uint32_t>>& rows = {});
 
   /// Returns a row of outputs.
-  std::vector<float> row(uint32_t index) const;
-  Result<std::vector<float>> probabilities(uint32_t index) const;
+  std::vector<float> row(uint32_t index) const { return output_row(*model_, session_, index); }
+  Result<std::vector<float>> probabilities(uint32_t index) const {
+    return output_probabilities(*model_, session_, index);
+  }
 
  private:
   explicit TextEncoder(const Model& model) : model_(&model) {}

@@ -4,8 +4,6 @@
 #include "host/tasks/steps.h"
 
 namespace mote::host {
-namespace {
-
 Status check_hashes(const Model& model, const Hooks& hooks) {
   mote_error error = {};
   for (uint32_t part = 0; part < mote_model_parts(model.get()); ++part) {
@@ -15,10 +13,7 @@ Status check_hashes(const Model& model, const Hooks& hooks) {
   return {};
 }
 
-}  // namespace
-
 Result<Verification> verify(const Model& model, const SessionChoices& choices, const Hooks& hooks) {
-  MOTE_TRY(check_hashes(model, hooks));
   MOTE_TAKE(Session session, Session::begin(model, session_options(model, choices)));
   Verification verification;
   verification.isa = mote_isa_name(mote_session_isa(session.get()));

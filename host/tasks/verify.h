@@ -17,7 +17,9 @@ struct Verification {
   const char* isa = "";  // that it ran on
 };
 
-/// Hashes all weights and replays the run that the converter stored. Fails where one differs.
+/// Hashes all weights, part by part. Fails where a hash differs.
+Status check_hashes(const Model& model, const Hooks& hooks);
+/// Replays the run that the converter stored. Fails where it differs.
 Result<Verification> verify(const Model& model, const SessionChoices& choices, const Hooks& hooks);
 
 }  // namespace mote::host

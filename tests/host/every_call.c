@@ -48,6 +48,17 @@ static void take_text(void* user, const char* part, size_t bytes, int32_t id) {
   *(size_t*)user += bytes + (id >= 0);
 }
 
+static void take_segment(void* user, const char* part, size_t bytes, double begin, double end) {
+  (void)part;
+  *(size_t*)user += bytes + (end >= begin);
+}
+
+static void set_up(mote_host* model) {
+  if (mote_host_model(model) == NULL) fail("model", "null");
+  if (mote_host_set_threads(model, 2, 1) != MOTE_OK) fail("set_threads", "refused");
+  if (mote_host_set_backend(model, NULL) != MOTE_OK) fail("set_backend", "refused");
+}
+
 static void generate_and_chat(void) {
   mote_host* model =
       open_model("llama", "{\"type\": \"q8\", \"chat-format\": \"zephyr\"}", "{\"threads\": 1}");
@@ -61,6 +72,7 @@ static void generate_and_chat(void) {
   memset(&calls, 0, sizeof calls);
   calls.user = &heard;
   calls.text = take_text;
+  set_up(model);
   expect(mote_host_verify(model, NULL), "verify", "\"self_test\":true");
   expect(mote_host_generate(model, &input, 1, "{\"tokens\": 4}", &calls), "generate",
          "\"finish\":\"length\"");
@@ -76,6 +88,9 @@ static void generate_and_chat(void) {
   mote_host_free(saved);
   expect(mote_host_chat_say(chat, &input, 1, NULL), "chat_say", "\"reused_tokens\"");
   mote_host_chat_end(chat);
+  input = text("hello and so on");
+  expect(mote_host_evaluate(model, NULL, &input, "{\"perplexity\": true}", &calls), "evaluate",
+         "\"perplexity\"");
   expect(mote_host_info(model), "info", "\"generate\"");
   mote_host_cancel(model);
   mote_host_close(model);
@@ -84,7 +99,7 @@ static void generate_and_chat(void) {
 static void read_texts(void) {
   mote_host* model = open_model("bert_sentence_dense", "{\"type\": \"f32\"}", NULL);
   mote_host_input texts[3];
-  mote_host_result* embedded;
+  mote_host_result *embedded, *tokens;
   uint64_t shape[4];
   const int32_t ids[] = {1, 2, 3};
   texts[0] = text("hello world");
@@ -97,6 +112,12 @@ static void read_texts(void) {
   expect(mote_host_rank(model, texts, 3, "{\"top\": 1}", NULL), "rank", "\"score\"");
   expect(mote_host_attention(model, texts, NULL), "attention", "\"heads\"");
   expect(mote_host_tokenize(model, texts, 2, NULL), "tokenize", "\"offsets\"");
+  tokens = mote_host_tokenize(model, texts, 1, "{\"offsets\": false}");
+  if (mote_host_ids(tokens, NULL) == NULL) fail("ids", mote_host_sentence(tokens));
+  expect(tokens, "tokenize", "null");
+  tokens = mote_host_rerank(model, texts, 3, NULL, NULL);
+  if (mote_host_remedy(tokens) != MOTE_REMEDY_RANK) fail("remedy", mote_host_sentence(tokens));
+  mote_host_free(tokens);
   expect(mote_host_detokenize(model, ids, 3, "{\"special\": true}"), "detokenize", "\"text\"");
   mote_host_close(model);
   model = open_model("bert_cross_encoder", "{\"type\": \"f32\"}", NULL);
@@ -127,6 +148,7 @@ static void see_pictures(void) {
   mote_host_input picture;
   mote_host_result* result;
   uint64_t shape[4];
+  char options[1100];
   size_t i;
   for (i = 0; i < sizeof pixels; ++i) pixels[i] = (uint8_t)(i * 7);
   memset(&picture, 0, sizeof picture);
@@ -142,6 +164,10 @@ static void see_pictures(void) {
   mote_host_shape(result, shape);
   if (shape[0] != 24 || shape[1] != 24) fail("depth", mote_host_sentence(result));
   expect(result, "depth", "\"least\"");
+  snprintf(options, sizeof options, "{\"output\": \"%s/depth.png\"}", folder);
+  result = mote_host_depth(model, &picture, options, NULL);
+  if (mote_host_values(result, NULL) != NULL) fail("depth", "values beside a file");
+  expect(result, "depth", "\"most\"");
   mote_host_close(model);
 }
 
@@ -149,6 +175,8 @@ static void speak_and_hear(void) {
   mote_host* model = open_model("vits", "{\"type\": \"f32\"}", NULL);
   mote_host_input words = text("hello"), sound;
   mote_host_result* said = mote_host_speak(model, &words, NULL, NULL);
+  mote_host_calls calls;
+  size_t heard = 0;
   uint64_t count;
   memset(&sound, 0, sizeof sound);
   sound.samples = mote_host_values(said, &count);
@@ -157,7 +185,11 @@ static void speak_and_hear(void) {
   if (sound.samples == NULL) fail("speak", mote_host_sentence(said));
   mote_host_close(model);
   model = open_model("wav2vec2_ctc", "{\"type\": \"f32\"}", NULL);
-  expect(mote_host_transcribe(model, &sound, NULL, NULL), "transcribe", "\"segments\"");
+  memset(&calls, 0, sizeof calls);
+  calls.user = &heard;
+  calls.segment = take_segment;
+  expect(mote_host_transcribe(model, &sound, NULL, &calls), "transcribe", "\"segments\"");
+  if (heard == 0) fail("transcribe", "no segment was told");
   sound = path("/no/such/sound");
   said = (mote_host_free(said), mote_host_transcribe(model, &sound, NULL, NULL));
   if (mote_host_status(said) != MOTE_BAD_INPUT) fail("transcribe", "a sound that is not there was heard");
@@ -180,6 +212,7 @@ int main(int count, char** arguments) {
   folder = arguments[1];
   if (strstr(mote_convert_json(list), "\"llama\"") == NULL) fail("list", mote_convert_json(list));
   mote_convert_free(list);
+  if (strstr(mote_convert_type_names(1), "q8c") == NULL) fail("type_names", mote_convert_type_names(1));
   generate_and_chat();
   read_texts();
   render_template();

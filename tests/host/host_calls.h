@@ -3,13 +3,18 @@
 // Calls of mote/host.h in tests.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "mote/convert.h"
 #include "mote/host.h"
 #include "tests/support/unity_style.h"
 
@@ -57,6 +62,30 @@ inline mote_host_input text(const char* words) {
   input.text = words;
   return input;
 }
+
+/// A golden model with the small tokenizer and a long context, converted once.
+inline std::string model_file(const std::string& name, const char* options) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("mote_test_host_" + std::to_string(getpid())) / name;
+  const std::filesystem::path file = folder / "out.mote";
+  if (std::filesystem::exists(file)) return file;
+  const std::filesystem::path golden = std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden";
+  std::filesystem::create_directories(folder.parent_path());
+  std::filesystem::copy(golden / "models" / name, folder, std::filesystem::copy_options::recursive);
+  std::filesystem::copy(golden / "tokenizers/small/tokenizer.json", folder,
+                        std::filesystem::copy_options::overwrite_existing);
+  std::ifstream in(folder / "config.json");
+  nlohmann::json config = nlohmann::json::parse(in);
+  if (name == "llama") config["max_position_embeddings"] = 2048;
+  std::ofstream(folder / "config.json") << config;
+  mote_convert_result* done = mote_convert(folder.c_str(), file.c_str(), options, nullptr);
+  INFO(mote_convert_sentence(done));
+  TEST_ASSERT_EQUAL(MOTE_OK, mote_convert_status(done));
+  mote_convert_free(done);
+  return file;
+}
+inline std::string decoder() { return model_file("llama", R"({"type": "q8", "chat-format": "zephyr"})"); }
+inline std::string encoder() { return model_file("mpnet_sentence", R"({"type": "f32"})"); }
 
 class Opened {
  public:

@@ -81,6 +81,11 @@ std::string failure_of(mote_host_result* result) {
   return mote_host_sentence(result);
 }
 
+mote_status status_of(mote_host_result* result) {
+  const std::unique_ptr<mote_host_result, void (*)(mote_host_result*)> owned(result, mote_host_free);
+  return mote_host_status(result);
+}
+
 /// `words` must outlive it.
 mote_host_input text(const std::string& words) {
   mote_host_input input = {};
@@ -200,4 +205,24 @@ TEST_CASE("chat templates: a refusal is said, a chosen format stands in the temp
   TEST_ASSERT_TRUE(
       failure_of(mote_host_generate(formatted.get(), &input, 1, R"({"messages": true})", nullptr))
           .find("keeps no chat template") != std::string::npos);
+}
+
+TEST_CASE("chat templates: what cannot be run on a conversation is a failure of that call alone") {
+  const Case chat = {"alternative",
+                     "{% for m in messages %}{% if m.content == 'odd' %}{{ '%#x' | format(255) }}{% endif %}"
+                     "{{ loop.index }}{{ m.content }}</s>{% endfor %}"};
+  const Model model(file_of(chat));
+  const auto generate = [&](const std::string& words, const char* options) {
+    const mote_host_input input = text(words);
+    return mote_host_generate(model.get(), &input, 1, options, nullptr);
+  };
+  const std::string odd = json{message("user", "odd")}.dump(), even = json{message("user", "even")}.dump();
+  constexpr const char* kMessages = R"({"messages": true, "tokens": 1})";
+  constexpr const char* kChat = R"({"chat": true, "tokens": 1})";
+  TEST_ASSERT_EQUAL(MOTE_INVALID_ARGUMENT, status_of(generate(odd, kMessages)));
+  TEST_ASSERT_EQUAL(MOTE_INVALID_ARGUMENT, status_of(generate("odd", kChat)));
+  TEST_ASSERT_TRUE(failure_of(generate(odd, kMessages)).find("is not understood") != std::string::npos);
+  TEST_ASSERT_EQUAL_STRING(failure_of(generate(odd, kMessages)), failure_of(generate("odd", kChat)));
+  TEST_ASSERT_TRUE(answer_of(generate(even, kMessages)).at("prompt_ids") ==
+                   answer_of(generate("even", kChat)).at("prompt_ids"));
 }

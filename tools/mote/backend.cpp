@@ -4,8 +4,9 @@
 #include <sys/mman.h>
 
 #include "host/base/error.h"
+#include "mote/mote.h"
+#include "tools/mote/core_status.h"
 #include "tools/mote/output.h"
-#include "tools/mote/session.h"
 
 #ifdef MOTE_HAS_XNNPACK
 #include "mote/xnnpack.h"

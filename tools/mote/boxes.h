@@ -3,17 +3,23 @@
 // Draws the boxes that a detector of pictures finds.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "host/media/sides.h"
-#include "host/tasks/picture_encoder.h"
-
 namespace mote::cli {
 
+/// A box in pixels of the picture, which it may stand out of.
+struct DrawnBox {
+  std::string label;
+  float probability;
+  float left, top, right, bottom;
+};
+
 /// Returns an SVG of the picture, the bytes of a PNG or JPEG, with the boxes and their labels over it.
-std::string boxes_svg(std::span<const std::byte> picture, pictures::Sides sides,
-                      const std::vector<host::Box>& boxes);
+std::string boxes_svg(std::span<const std::byte> picture, uint32_t width, uint32_t height,
+                      const std::vector<DrawnBox>& boxes);
 
 }  // namespace mote::cli

@@ -2,29 +2,15 @@
 #include "tools/mote/failures.h"
 
 #include "host/base/error.h"
+#include "tools/mote/advice.h"
 #include "tools/mote/output.h"
 #include "tools/mote/signals.h"
 
 namespace mote::cli {
-namespace {
-
-const char* advice(host::Remedy remedy) {
-  switch (remedy) {
-#define REMEDY(name, advice) \
-  case host::Remedy::name:   \
-    return advice;
-#include "host/tasks/remedies.inc"
-#undef REMEDY
-  }
-  return "";
-}
-
-}  // namespace
-
 void check(const host::Status& status) {
   if (status.ok()) return;
   if (status.code() == MOTE_CANCELLED) throw Interrupted();
-  throw convert::Error(status.text() + advice(status.remedy()));
+  throw convert::Error(status.text() + advice(static_cast<mote_remedy>(status.remedy())));
 }
 
 host::Hooks hooks() {

@@ -23,7 +23,4 @@ mote_session_options firmware_options(const ModelFile& file, const FirmwareFlags
 mote_memory firmware_memory(const ModelFile& file, const mote_session_options& options);
 uint64_t total(const mote_memory& memory);
 
-/// Lines of flash, and of RAM at contexts of 64, 128 and 256.
-void print_firmware_report(const ModelFile& file);
-
 }  // namespace mote::cli

@@ -4,8 +4,6 @@
 #include <charconv>
 
 #include "host/base/error.h"
-#include "host/tasks/text.h"
-#include "tools/mote/output.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
 
@@ -37,10 +35,6 @@ std::vector<int32_t> given_ids(std::string_view text) {
 }
 
 std::vector<int32_t> read_ids(const std::string& path) { return parse_ids(read_text(path), path); }
-
-void check_ids(const std::vector<int32_t>& ids, const ModelFile& file, const std::string& what) {
-  check(host::check_ids(file.host(), ids, what));
-}
 
 std::vector<int32_t> pseudo_random_ids(uint32_t n, uint32_t vocab) {
   std::vector<int32_t> ids(n);

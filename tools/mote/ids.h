@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/mote/session.h"
-
 namespace mote::cli {
 
 /// Numbers separated by commas or white space. `what` begins the message of the convert::Error thrown
@@ -21,9 +19,6 @@ std::vector<int32_t> given_ids(std::string_view text);
 
 /// The ids of a text file.
 std::vector<int32_t> read_ids(const std::string& path);
-
-/// Throws convert::Error unless each is below the model's vocabulary.
-void check_ids(const std::vector<int32_t>& ids, const ModelFile& file, const std::string& what);
 
 /// Returns n ids, the same at each call.
 std::vector<int32_t> pseudo_random_ids(uint32_t n, uint32_t vocab);

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "tools/mote/arguments.h"
-#include "tools/mote/session.h"
+#include "tools/mote/session_flags.h"
 
 namespace mote::cli {
 

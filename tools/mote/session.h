@@ -10,44 +10,29 @@
 #include <span>
 #include <string>
 
-#include "host/base/mapped_file.h"
 #include "host/tasks/session.h"
 #include "mote/mote.h"
 #include "mote/posix.h"
 #include "tools/mote/backend.h"
+#include "tools/mote/core_status.h"
 #include "tools/mote/failures.h"
-#include "tools/mote/huge_pages.h"
+#include "tools/mote/model_bytes.h"
+#include "tools/mote/session_flags.h"
 #include "tools/mote/thread_choice.h"
 
 namespace mote::cli {
 
-class Command;
-
-/// Throws convert::Error "what: error.text" unless the status is MOTE_OK.
-void check(mote_status status, const mote_error& error, const std::string& what);
-
-/// The options that subcommands share; 0 and "" leave the choice to the runtime.
-struct SessionFlags {
-  uint32_t threads = 0;
-  uint32_t decode_threads = 0;
-  uint32_t context = 0;
-  uint32_t chunk = 0;
-  std::string kv;
-  std::string backend;
-  bool huge_pages = false;
-};
-
-/// A verified model in a mapped file or, of huge_pages, a copy of it, and what another library made of its
-/// matrices. Throws convert::Error with the path.
+/// A verified model in the bytes of its file, and what another library made of its matrices. Throws
+/// convert::Error with the path.
 class ModelFile {
  public:
   explicit ModelFile(const std::string& path, uint32_t flags = 0, bool huge_pages = false);
   ModelFile(const std::string& path, const SessionFlags& flags) : ModelFile(path, 0, flags.huge_pages) {}
-  const host::Model& host() const { return *model_; }
-  const mote_model* model() const { return model_->get(); }
-  const mote_model_info& info() const { return model_->info(); }
+  const host::Model& host() const { return model_; }
+  const mote_model* model() const { return model_.get(); }
+  const mote_model_info& info() const { return model_.info(); }
   const std::string& path() const { return path_; }
-  std::span<const std::byte> bytes() const { return file_ ? file_->bytes() : copy_->bytes(); }
+  std::span<const std::byte> bytes() const { return bytes_.bytes(); }
 
   /// Made when first asked for, and kept: sessions of the model share it. Null for "" and where there is
   /// nothing for it.
@@ -56,9 +41,8 @@ class ModelFile {
 
  private:
   std::string path_;
-  std::optional<convert::MappedFile> file_;
-  std::optional<HugePages> copy_;  // in its place
-  std::optional<host::Model> model_;
+  ModelBytes bytes_;
+  host::Model model_;
   mutable std::unique_ptr<Backend> backend_;
 };
 
@@ -66,9 +50,6 @@ inline bool is_encoder(const ModelFile& file) { return file.host().encodes(); }
 inline bool has_source(const ModelFile& file) { return file.host().has_source(); }
 /// Throws convert::Error for a model that encodes a source, for commands that give none.
 void refuse_source(const ModelFile& file, const char* command);
-
-void add_model_argument(Command command, std::string& path);
-void add_session_flags(Command command, SessionFlags& flags);
 
 /// Threads for sessions (thread_choice.h). One thread needs no pool.
 class ThreadPool {
@@ -79,7 +60,7 @@ class ThreadPool {
   uint32_t threads() const { return counts_.threads; }
   uint32_t decode_threads() const { return counts_.decode_threads; }
   /// "4 threads", and those that decode where they are fewer.
-  std::string text() const;
+  std::string text() const { return counts_.text(); }
   mote_platform platform() const;
 
  private:

@@ -2,7 +2,7 @@
 #include "tools/mote/template_variables.h"
 
 #include "host/base/error.h"
-#include "host/chat/conversation.h"
+#include "host/base/json_text.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -15,15 +15,14 @@ void add_variables_option(Command command, std::vector<std::string>& given) {
       .repeated();
 }
 
-std::vector<std::pair<std::string, nlohmann::ordered_json>> given_variables(
-    const std::vector<std::string>& given) {
-  std::vector<std::pair<std::string, nlohmann::ordered_json>> variables;
+nlohmann::ordered_json given_variables(const std::vector<std::string>& given) {
+  nlohmann::ordered_json variables = nlohmann::ordered_json::object();
   for (const std::string& one : given) {
     const size_t equals = one.find('=');
     if (equals == std::string::npos || equals == 0) usage_fail("--set: expected NAME=JSON, got '{}'", one);
     const std::string name = one.substr(0, equals);
     try {
-      variables.emplace_back(name, convert::parse_ordered_json(one.substr(equals + 1), "--set " + name));
+      variables[name] = convert::parse_ordered_json(one.substr(equals + 1), "--set " + name);
     } catch (const convert::Error& error) {
       usage_fail("{}; a text stands in double quotes", error.what());
     }

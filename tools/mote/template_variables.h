@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tools/mote/arguments.h"
@@ -14,8 +13,7 @@ namespace mote::cli {
 
 void add_variables_option(Command command, std::vector<std::string>& given);
 
-/// Variables in the order given. Throws UsageError.
-std::vector<std::pair<std::string, nlohmann::ordered_json>> given_variables(
-    const std::vector<std::string>& given);
+/// Returns an object of the variables in the order given. Throws UsageError.
+nlohmann::ordered_json given_variables(const std::vector<std::string>& given);
 
 }  // namespace mote::cli

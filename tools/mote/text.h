@@ -3,26 +3,15 @@
 // Texts that a command reads.
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include <cstddef>
+#include <functional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "host/tasks/sentence.h"
-#include "tools/mote/session.h"
 
 namespace mote::cli {
 
-/// Throws convert::Error where the file has no tokenizer; `instead` says what to do then.
-void require_tokenizer(const ModelFile& file, const char* instead);
-
-/// Ids of a text; `flags` of mote_tokenize. Throws convert::Error.
-std::vector<int32_t> tokenize(const ModelFile& file, const Session& session, std::string_view text,
-                              uint32_t flags);
-
-/// The text of ids; `flags` of mote_detokenizer_start. Throws convert::Error.
-std::string text_of_ids(const ModelFile& file, std::span<const int32_t> ids, uint32_t flags);
+inline constexpr size_t kLinesAtOnce = 64;  // of standard input or a file, before an encoder gets them
 
 /// Throws convert::Error for a directory, which streams open as if it were a file.
 void refuse_directory(const std::string& path);
@@ -31,5 +20,9 @@ using host::trimmed;
 
 /// A whole file, or standard input for "-". Throws convert::Error.
 std::string read_text(const std::string& path);
+
+/// Calls take(line) for each line of a file, "-" being standard input, without its end; empty lines are left
+/// out.
+void for_each_line(const std::string& path, const std::function<void(const std::string&)>& take);
 
 }  // namespace mote::cli

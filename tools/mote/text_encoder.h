@@ -10,12 +10,11 @@
 
 #include "host/tasks/text_encoder.h"
 #include "tools/mote/session.h"
+#include "tools/mote/text.h"
 
 namespace mote::cli {
 
 using host::EncodedText;
-
-inline constexpr size_t kLinesAtOnce = 64;  // of standard input or a file, before an encoder gets them
 
 class TextEncoder {
  public:
@@ -41,9 +40,5 @@ class TextEncoder {
  private:
   host::TextEncoder encoder_;
 };
-
-/// Calls take(line) for each line of a file, "-" being standard input, without its end; empty lines are left
-/// out.
-void for_each_line(const std::string& path, const std::function<void(const std::string&)>& take);
 
 }  // namespace mote::cli

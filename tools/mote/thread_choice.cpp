@@ -17,7 +17,7 @@
 #include "kernels/families.h"
 #include "mote/posix.h"
 #include "tools/mote/output.h"
-#include "tools/mote/session.h"
+#include "tools/mote/session_flags.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -78,6 +78,11 @@ nlohmann::json read_kept() {
 }
 
 }  // namespace
+
+std::string ThreadCounts::text() const {
+  const std::string all = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+  return decode_threads == threads ? all : fmt::format("{}, {} to decode", all, decode_threads);
+}
 
 uint32_t usable_cores() {
   cpu_set_t cores;

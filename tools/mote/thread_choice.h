@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "mote/mote.h"
 
@@ -16,6 +17,9 @@ struct SessionFlags;
 struct ThreadCounts {
   uint32_t threads;
   uint32_t decode_threads;  // at most `threads`
+
+  /// Returns "4 threads", and those that decode where they are fewer.
+  std::string text() const;
 };
 
 /// Those asked for; else those kept for the model; else one for each big core. Threads that are asked for

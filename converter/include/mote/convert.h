@@ -42,11 +42,15 @@ mote_convert_result* mote_convert(const char* source, const char* output, const 
 /* {"architectures": {kind: [name, ...]}, "types", "head_types", "chat_formats"}: what options and sources may
  * name. */
 mote_convert_result* mote_convert_list(void);
+/* Returns the types that a tensor may have, or a head unless `of_heads` is 0, with commas between, for
+   people. Zero-terminated, and there for good. */
+const char* mote_convert_type_names(int of_heads);
 
 mote_status mote_convert_status(const mote_convert_result* result);
 /* Why the call failed, zero-terminated; "" where it did not. */
 const char* mote_convert_sentence(const mote_convert_result* result);
-/* {"name", "architecture", "type", "file_bytes", "tokens", "chat_format", "notes": [sentence, ...], "memory":
+/* {"name", "architecture", "type", "file_bytes", "tokens", "chat_format", "keeps_chat_template",
+   "template_remark": why the template became no format or not all of it, "notes": [sentence, ...], "memory":
    [{"context", "arena_bytes"}, ...], "tensors": [{"name", "type", "rows", "columns", "bytes", "bits",
    "error"}, ...]}, UTF-8, zero-terminated; "null" where it failed. */
 const char* mote_convert_json(const mote_convert_result* result);

@@ -22,6 +22,8 @@ class SoundClassifier {
   /// spectrum; `name` begins messages about the sound.
   Result<std::vector<float>> probabilities(SoundInput& sound, const Hooks& hooks, std::string_view name);
 
+  size_t memory_bytes() const { return encoder_.session().arena_bytes(); }
+
  private:
   SoundClassifier(FilterBanks banks, RowsEncoder encoder)
       : banks_(std::move(banks)), encoder_(std::move(encoder)) {}

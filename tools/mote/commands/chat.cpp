@@ -2,25 +2,23 @@
 //
 // mote chat: a conversation, turn by turn.
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "host/base/error.h"
-#include "host/chat/model_template.h"
-#include "host/tasks/chat.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/generation.h"
+#include "tools/mote/host_model.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
-#include "tools/mote/session.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/template_variables.h"
-#include "tools/mote/text.h"
 #include "tools/mote/usage.h"
-#include "tools/mote/vision_tower.h"
 
 namespace mote::cli {
 namespace {
@@ -32,82 +30,79 @@ struct ChatArguments {
   std::vector<std::string> images, variables;
   std::string context_full = "slide";
   bool json = false;
-  host::GenerationOptions generation;
+  GenerationFlags generation;
   SessionFlags session;
 };
 
 /// A conversation on the terminal: whom it shows answers, and the pictures for its next message.
 class Talk {
  public:
-  Talk(const ModelFile& file, Session& session, const ChatArguments& arguments,
-       const mote_session_options& options, host::GenerationPlan plan)
-      : arguments_(arguments),
-        chat_(take(host::Chat::begin(file.host(), session, options, std::move(plan),
-                                     {arguments.system, arguments.context_full == "slide"},
-                                     tokenizer(file, session, arguments)))),
-        given_(arguments.images.begin(), arguments.images.end()) {
-    if (arguments.vision.empty()) return;
-    tower_.emplace(arguments.vision, arguments.session);
-    check(chat_.take_pictures(tower_->features()));
+  Talk(const HostModel& model, const ChatArguments& arguments)
+      : model_(model), arguments_(arguments), given_(arguments.images) {
+    nlohmann::ordered_json options = options_of(arguments.generation);
+    options["context-full"] = arguments.context_full;
+    if (arguments.system) options["system"] = *arguments.system;
+    if (!arguments.variables.empty()) options["set"] = given_variables(arguments.variables);
+    mote_host_chat* begun = nullptr;
+    session_ = HostResult(mote_host_chat_begin(model.get(), text_of(options).c_str(), &begun)).json();
+    chat_.reset(begun);
   }
 
   /// Streams the answer. Throws convert::Error.
   void say(const std::string& text) {
-    std::vector<std::shared_ptr<const host::SeenPicture>> pictures;
-    for (const std::string& path : given_)
-      pictures.push_back(std::make_shared<const host::SeenPicture>(tower_->see(path)));
-    given_.clear();
-    Relay relay;
-    relay.check(
-        chat_.say(text, std::move(pictures), relay.hooks(), relay.wrap([&](int32_t, const std::string& part) {
-          if (arguments_.json) return;
-          write_output(part);
-          flush_output();
-        })));
+    std::vector<mote_host_input> inputs{text_input(text)};
+    const std::vector<std::string> pictures = std::exchange(given_, {});
+    for (const std::string& path : pictures) inputs.push_back(file_input(path));
+    HostCalls calls;
+    calls.on_text = [&](std::string_view part, int32_t) {
+      if (arguments_.json) return;
+      write_output(part);
+      flush_output();
+    };
+    answer_ = calls.take(mote_host_chat_say(chat_.get(), inputs.data(), inputs.size(), calls.get())).json();
   }
-  void forget() { chat_.forget(); }
-  const host::Chat& chat() const { return chat_; }
+  void forget() { const HostResult done(mote_host_chat_reset(chat_.get())); }
+  /// Returns what was taken from the model's authors; "": nothing.
+  std::string defaults() const { return session_.at("defaults"); }
+  void report() const;
 
  private:
-  static host::ChatTokenizer tokenizer(const ModelFile& file, const Session& session,
-                                       const ChatArguments& arguments) {
-    require_tokenizer(file, "mote run --ids takes token ids");
-    return take(convert::chat_tokenizer(file.host(), session, given_variables(arguments.variables)));
-  }
+  struct End {
+    void operator()(mote_host_chat* chat) const { mote_host_chat_end(chat); }
+  };
 
+  const HostModel& model_;
   const ChatArguments& arguments_;
-  host::Chat chat_;
   std::vector<std::string> given_;
-  std::optional<VisionTower> tower_;
+  nlohmann::json session_, answer_;
+  std::unique_ptr<mote_host_chat, End> chat_;
 };
 
-void report(const ChatArguments& arguments, const host::Chat& chat, const Session& session,
-            uint32_t context) {
-  const host::Answer& answer = chat.answer();
-  if (arguments.json) {
-    print_json({{"text", answer.text},
-                {"output_ids", answer.ids},
-                {"finish", host::finish_name(answer.finish)},
-                {"prompt_tokens", chat.prompt_tokens()},
-                {"reused_tokens", chat.reused()},
-                {"prompt_ms", answer.prompt_ms},
-                {"decode_ms", answer.decode_ms},
-                {"decode_tokens_per_s", answer.decode_per_s()},
-                {"arena_bytes", session.arena_bytes()},
-                {"backend_bytes", session.backend_bytes()},
-                {"isa", session.isa()}});
+void Talk::report() const {
+  const auto arena_bytes = session_.at("arena_bytes").get<size_t>();
+  if (arguments_.json) {
+    nlohmann::json all;
+    for (const char* key : {"text", "output_ids", "finish", "prompt_tokens", "reused_tokens", "prompt_ms",
+                            "decode_ms", "decode_tokens_per_s"})
+      all[key] = answer_.at(key);
+    all["arena_bytes"] = arena_bytes;
+    all["backend_bytes"] = model_.backend_bytes();
+    all["isa"] = session_.at("isa");
+    print_json(all);
     flush_output();
     return;
   }
   print("\n");
   flush_output();
-  if (answer.finish == MOTE_FINISH_CONTEXT)
-    note("the context of {} tokens is full: the answer ends here", context);
-  if (answer.finish == MOTE_FINISH_CANCELLED) note("stopped");
-  if (answer.finish == MOTE_FINISH_LENGTH)
-    note("cut at {} tokens; -n gives more", arguments.generation.tokens);
-  note("({} tokens, {:.1f} per second; prompt {} tokens, {} of them reused; {})", answer.ids.size(),
-       answer.decode_per_s(), chat.prompt_tokens(), chat.reused(), session.memory_text());
+  const std::string finish = answer_.at("finish");
+  if (finish == "context")
+    note("the context of {} tokens is full: the answer ends here", session_.at("context").get<uint32_t>());
+  if (finish == "cancelled") note("stopped");
+  if (finish == "length") note("cut at {} tokens; -n gives more", arguments_.generation.tokens);
+  note("({} tokens, {:.1f} per second; prompt {} tokens, {} of them reused; {})",
+       answer_.at("output_ids").size(), answer_.at("decode_tokens_per_s").get<double>(),
+       answer_.at("prompt_tokens").get<size_t>(), answer_.at("reused_tokens").get<size_t>(),
+       model_.memory_text(arena_bytes));
 }
 
 /// A line of standard input; none at its end. Ctrl-C at the prompt of a terminal drops the line.
@@ -126,7 +121,7 @@ std::optional<std::string> read_line(bool terminal) {
   return line;
 }
 
-void converse(Talk& talk, const ChatArguments& arguments, const Session& session, uint32_t context) {
+void converse(Talk& talk) {
   const bool terminal = isatty(STDIN_FILENO) != 0;
   if (terminal) note("Ctrl-C stops an answer, /new begins another conversation, /exit ends.");
   const InterruptGuard guard;
@@ -144,27 +139,25 @@ void converse(Talk& talk, const ChatArguments& arguments, const Session& session
       note("{}", one_line(error.what()));
       continue;
     }
-    report(arguments, talk.chat(), session, context);
+    talk.report();
   }
 }
 
 void chat(const ChatArguments& arguments) {
   if (arguments.images.empty() != arguments.vision.empty())
     usage_fail("--image PICTURE and --vision MODEL go together");
-  const ModelFile file(arguments.file, arguments.session);
-  refuse_source(file, "chat");
-  host::GenerationPlan plan = host::plan_generation(file.host(), arguments.generation, true);
-  const std::string defaults = plan.defaults;
-  const ThreadPool pool(file, arguments.session);
-  const mote_session_options options = session_options(file, arguments.session, pool);
-  Session session(file, options);
-  Talk talk(file, session, arguments, options, std::move(plan));
-  if (!defaults.empty())
+  nlohmann::json opening = nlohmann::json::object();
+  if (!arguments.vision.empty()) opening["vision"] = arguments.vision;
+  HostModel model(arguments.file, arguments.session, opening);
+  model.refuse_source("chat");
+  model.begin();
+  Talk talk(model, arguments);
+  if (const std::string defaults = talk.defaults(); !defaults.empty())
     note("as the model's authors say: {} (--greedy, --temp and --repeat-penalty say otherwise)", defaults);
-  if (!arguments.prompt) return converse(talk, arguments, session, options.context);
+  if (!arguments.prompt) return converse(talk);
   const InterruptGuard guard;
   talk.say(*arguments.prompt);
-  report(arguments, talk.chat(), session, options.context);
+  talk.report();
 }
 
 }  // namespace

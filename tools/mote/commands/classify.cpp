@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote classify: what an encoder's head says of texts: labels, entities, answers, masked words.
-#include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "host/base/error.h"
-#include "host/tasks/labels.h"
-#include "host/tasks/text.h"
-#include "tools/mote/commands/classify_files.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/host_model.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
-#include "tools/mote/picture_encoder.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/text.h"
-#include "tools/mote/text_encoder.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -31,133 +26,168 @@ struct ClassifyArguments {
   SessionFlags session;
 };
 
-/// Prints what the model says of each text, by the kind of its output.
+/// Returns the part of a text between characters, as mote/host.h counts them.
+std::string part_of(const std::string& text, const json& span) {
+  const auto begin = span.at("start").get<size_t>(), end = span.at("end").get<size_t>();
+  std::string part;
+  size_t starts = 0;  // of characters up to the byte at hand
+  for (const char c : text) {
+    starts += (static_cast<uint8_t>(c) & 0xC0) != 0x80 ? 1 : 0;
+    if (starts > begin && starts <= end) part += c;
+  }
+  return part;
+}
+
+/// `show` makes a label's text fit a line.
+std::string labels_line(const json& labels, std::string (*show)(std::string_view)) {
+  std::string line;
+  for (const json& label : labels) {
+    line += fmt::format("{}{} {:.4f}", line.empty() ? "" : ", ", show(label.at("label").get<std::string>()),
+                        label.at("probability").get<float>());
+  }
+  return line;
+}
+
+std::string as_it_is(std::string_view label) { return std::string(label); }
+
+void show_spans(const std::string& text, const json& spans) {
+  print("{}\n", one_line(text));
+  for (const json& span : spans) {
+    const std::string label = span.value("label", "");
+    print("  {:.4f}  {}{}{} [{}, {})\n", span.at("probability").get<float>(), label,
+          label.empty() ? "" : "  ", one_line(part_of(text, span)), span.at("start").get<uint32_t>(),
+          span.at("end").get<uint32_t>());
+  }
+}
+
+void show_fills(const std::string& text, const json& masks) {
+  print("{}\n", one_line(text));
+  for (const json& mask : masks) {
+    for (const json& fill : mask)
+      print("  {:.4f}  {}\n", fill.at("probability").get<float>(),
+            one_line(fill.at("token").get<std::string>()));
+  }
+}
+
+/// Prints what the model says of texts, as many lines at once as an encoder gets.
 class Classifier {
  public:
-  Classifier(const ClassifyArguments& arguments, const ModelFile& file, const ThreadPool& pool)
-      : arguments_(arguments), classifier_(make(arguments, file, pool)) {
-    if (arguments.pairs && classifier_.kind() != MOTE_OUTPUT_SEQUENCE_LABELS)
+  Classifier(const ClassifyArguments& arguments, HostModel& model) : arguments_(arguments), model_(model) {
+    json options = {{"top", arguments.top}, {"truncate", arguments.truncate}, {"pairs", arguments.pairs}};
+    if (!arguments.question.empty()) options["question"] = arguments.question;
+    options_ = options.dump(-1, ' ', false, json::error_handler_t::replace);
+    begin();
+    if (arguments.pairs && model.output().kind != MOTE_OUTPUT_SEQUENCE_LABELS)
       usage_fail("--pairs is for labels of texts");
   }
 
   void add(const std::string& line) {
-    texts_.push_back(read(line));
-    if (texts_.size() == kLinesAtOnce) flush();
+    size_t second = 0;
+    if (arguments_.pairs) {
+      const size_t tab = line.find('\t');
+      if (tab == std::string::npos)
+        convert::fail("--pairs: \"{}\" has no tab between its texts", one_line(line));
+      texts_.push_back(line.substr(0, tab));
+      second = tab + 1;
+    }
+    texts_.push_back(line.substr(second));
+    if (texts_.size() == kLinesAtOnce * each()) flush();
   }
 
   void flush() {
     const InterruptGuard guard;
-    Relay relay;
-    relay.check(classifier_.classify(
-        texts_, relay.hooks(),
-        relay.wrap([&](const EncodedText& text, const host::TextReading& reading) { show(text, reading); })));
+    const json found = call(text_inputs(texts_));
+    for (size_t i = 0; i < found.size(); ++i) show(texts_[(i + 1) * each() - 1], found[i]);
     texts_.clear();
   }
 
  private:
-  static host::TextClassifier make(const ClassifyArguments& arguments, const ModelFile& file,
-                                   const ThreadPool& pool) {
-    auto made = host::TextClassifier::make(file.host(), session_choices(file, arguments.session, pool),
-                                           {arguments.question, arguments.top, arguments.truncate});
-    const host::Remedy remedy = made.status().remedy();
-    if (remedy == host::Remedy::give_question) usage_fail("this model answers a --question from each text");
-    if (remedy == host::Remedy::no_question) usage_fail("--question is for models that answer questions");
-    return take(std::move(made));
+  size_t each() const { return arguments_.pairs ? 2 : 1; }
+
+  json call(const std::vector<mote_host_input>& inputs) {
+    HostCalls calls;
+    return calls
+        .take(mote_host_classify(model_.get(), inputs.data(), inputs.size(), options_.c_str(), calls.get()))
+        .json();
   }
 
-  EncodedText read(const std::string& line) {
-    if (!arguments_.pairs) return take(classifier_.read(line, hooks()));
-    const size_t tab = line.find('\t');
-    if (tab == std::string::npos)
-      convert::fail("--pairs: \"{}\" has no tab between its texts", one_line(line));
-    return take(classifier_.read_pair(line.substr(0, tab), line.substr(tab + 1), hooks()));
-  }
-
-  void show(const EncodedText& text, const host::TextReading& reading) {
-    switch (classifier_.kind()) {
-      case MOTE_OUTPUT_SEQUENCE_LABELS:
-        return show_labels(text, reading.labels);
-      case MOTE_OUTPUT_TOKEN_LABELS:
-        return show_spans(text, reading.spans, "entities");
-      case MOTE_OUTPUT_ANSWER_SPAN:
-        return show_spans(text, reading.spans, "answers");
-      default:
-        return show_fills(text, reading.masks);
+  void begin() {
+    try {
+      call({});
+    } catch (const HostFailure& failure) {
+      if (failure.remedy() == MOTE_REMEDY_GIVE_QUESTION)
+        usage_fail("this model answers a --question from each text");
+      if (failure.remedy() == MOTE_REMEDY_NO_QUESTION)
+        usage_fail("--question is for models that answer questions");
+      throw;
     }
   }
 
-  void show_labels(const EncodedText& text, const std::vector<host::Label>& found) {
-    json labels = json::array();
-    std::string line;
-    for (const auto& [name, probability] : found) {
-      labels.push_back({{"label", name}, {"probability", probability}});
-      line += fmt::format("{}{} {:.4f}", line.empty() ? "" : ", ", name, probability);
-    }
-    if (arguments_.json) return print_json({{"text", text.text}, {"labels", std::move(labels)}});
-    print("{}: {}\n", line, one_line(text.text));
-  }
-
-  void show_spans(const EncodedText& text, const std::vector<host::LabelledSpan>& spans, const char* what) {
-    const std::vector<uint32_t> characters = host::character_counts(text.text);
-    json found = json::array();
-    if (!arguments_.json) print("{}\n", one_line(text.text));
-    for (const host::LabelledSpan& span : spans) {
-      const std::string part = text.text.substr(span.bytes.begin, span.bytes.end - span.bytes.begin);
-      const uint32_t begin = characters[span.bytes.begin], end = characters[span.bytes.end];
-      if (!arguments_.json) {
-        print("  {:.4f}  {}{}{} [{}, {})\n", span.probability, span.label, span.label.empty() ? "" : "  ",
-              one_line(part), begin, end);
-        continue;
-      }
-      json item = {{"start", begin}, {"end", end}, {"text", part}, {"probability", span.probability}};
-      if (!span.label.empty()) item["label"] = span.label;
-      found.push_back(std::move(item));
-    }
-    if (arguments_.json) print_json({{"text", text.text}, {what, std::move(found)}});
-  }
-
-  void show_fills(const EncodedText& text, const std::vector<std::vector<host::Fill>>& masks) {
-    json found = json::array();
-    if (!arguments_.json) print("{}\n", one_line(text.text));
-    for (const std::vector<host::Fill>& mask : masks) {
-      json fills = json::array();
-      for (const auto& [id, token, probability] : mask) {
-        fills.push_back({{"id", id}, {"token", token}, {"probability", probability}});
-        if (!arguments_.json) print("  {:.4f}  {}\n", probability, one_line(token));
-      }
-      found.push_back(std::move(fills));
-    }
-    if (arguments_.json) print_json({{"text", text.text}, {"masks", std::move(found)}});
+  void show(const std::string& text, const json& found) const {
+    if (arguments_.json) return print_json(found);
+    if (found.contains("labels"))
+      return print("{}: {}\n", labels_line(found.at("labels"), as_it_is), one_line(text));
+    if (found.contains("masks")) return show_fills(text, found.at("masks"));
+    show_spans(text, found.contains("entities") ? found.at("entities") : found.at("answers"));
   }
 
   const ClassifyArguments& arguments_;
-  host::TextClassifier classifier_;
-  std::vector<EncodedText> texts_;
+  HostModel& model_;
+  std::string options_;
+  std::vector<std::string> texts_;
 };
 
+/// Labels files one at a time: by the model's own labels or, of pictures, by `texts`. `kind` names a file.
+void classify_files(const ClassifyArguments& arguments, HostModel& model, const char* kind,
+                    const std::vector<std::string>& paths, const std::vector<std::string>& texts) {
+  const std::string options = json{{"top", arguments.top}}.dump();
+  for (const std::string& path : paths) {
+    std::vector<mote_host_input> inputs = text_inputs(texts);
+    inputs.insert(inputs.begin(), file_input(path));
+    const InterruptGuard guard;
+    HostCalls calls;
+    json found =
+        calls
+            .take(mote_host_classify(model.get(), inputs.data(), inputs.size(), options.c_str(), calls.get()))
+            .json()
+            .at(0);
+    if (!arguments.json) {
+      print("{}: {}\n", labels_line(found.at("labels"), one_line), one_line(path));
+      continue;
+    }
+    found[kind] = path;
+    print_json(found);
+  }
+}
+
+void classify_pictures(const ClassifyArguments& arguments, HostModel& model) {
+  const std::string& path = model.path();
+  if (arguments.images.empty()) usage_fail("{} takes pictures: --image FILE", path);
+  if (!arguments.sounds.empty()) usage_fail("{} takes pictures, not sound", path);
+  std::vector<std::string> texts;
+  const auto take = [&](const std::string& text) { texts.push_back(text); };
+  const bool compares = !arguments.text_model.empty();
+  if (!arguments.text.empty()) take(arguments.text);
+  if (arguments.text.empty() && compares) for_each_line(arguments.lines, take);
+  if (texts.empty() && compares) convert::fail("there are no texts to compare with");
+  if (!compares) texts.clear();
+  classify_files(arguments, model, "picture", arguments.images, texts);
+}
+
 void classify(const ClassifyArguments& arguments) {
-  const ModelFile file(arguments.file, arguments.session);
-  const ThreadPool pool(file, arguments.session);
-  if (takes_pictures(file)) {
-    if (arguments.images.empty()) usage_fail("{} takes pictures: --image FILE", file.path());
-    if (!arguments.sounds.empty()) usage_fail("{} takes pictures, not sound", file.path());
-    std::vector<std::string> texts;
-    const auto take = [&](const std::string& text) { texts.push_back(text); };
-    if (!arguments.text.empty()) take(arguments.text);
-    if (arguments.text.empty() && !arguments.text_model.empty()) for_each_line(arguments.lines, take);
-    if (texts.empty() && !arguments.text_model.empty()) convert::fail("there are no texts to compare with");
-    return classify_pictures({arguments.images, arguments.top, arguments.json, host::largest},
-                             arguments.text_model, texts, file, arguments.session, pool);
-  }
+  json options = json::object();
+  if (!arguments.text_model.empty()) options["text-model"] = arguments.text_model;
+  HostModel model(arguments.file, arguments.session, options);
+  model.begin();
+  if (model.takes_pictures()) return classify_pictures(arguments, model);
   if (!arguments.images.empty())
-    usage_fail("{} takes {}, not pictures", file.path(), takes_sound(file) ? "sound" : "texts");
-  if (takes_sound(file)) {
-    if (arguments.sounds.empty()) usage_fail("{} takes sound: --sound FILE", file.path());
-    return classify_sounds({arguments.sounds, arguments.top, arguments.json, host::largest}, file,
-                           arguments.session, pool);
+    usage_fail("{} takes {}, not pictures", model.path(), model.takes_sound() ? "sound" : "texts");
+  if (model.takes_sound()) {
+    if (arguments.sounds.empty()) usage_fail("{} takes sound: --sound FILE", model.path());
+    return classify_files(arguments, model, "sound", arguments.sounds, {});
   }
-  if (!arguments.sounds.empty()) usage_fail("{} takes texts, not sound", file.path());
-  Classifier classifier(arguments, file, pool);
+  if (!arguments.sounds.empty()) usage_fail("{} takes texts, not sound", model.path());
+  Classifier classifier(arguments, model);
   if (!arguments.text.empty()) {
     classifier.add(arguments.text);
   } else {

@@ -2,20 +2,28 @@
 //
 // mote convert: a model directory, GGUF or llama2.c file to one .mote file, with a report of what became of
 // it.
-#include "converter/convert.h"
-#include "host/base/did_you_mean.h"
+#include "mote/convert.h"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "host/base/did_you_mean.h"
+#include "host/base/error.h"
 #include "tools/mote/commands/commands.h"
-#include "tools/mote/firmware.h"
+#include "tools/mote/firmware_report.h"
+#include "tools/mote/host_model.h"
 #include "tools/mote/output.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct ConvertArguments {
   std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower, text,
@@ -46,24 +54,26 @@ std::string without_numbers(const std::string& name) {
 }
 
 /// In the order of the first tensor of each.
-std::vector<TensorGroup> group_tensors(const std::vector<convert::TensorReport>& tensors, bool verbose) {
+std::vector<TensorGroup> group_tensors(const Json& tensors, bool verbose) {
   std::vector<TensorGroup> groups;
   std::map<std::string, size_t> index;
-  for (const convert::TensorReport& tensor : tensors) {
-    const std::string name = verbose ? tensor.name : without_numbers(tensor.name);
-    const std::string key = fmt::format("{}\n{}\n{}x{}", name, tensor.type, tensor.rows, tensor.cols);
+  for (const Json& tensor : tensors) {
+    const std::string own = tensor.at("name"), type = tensor.at("type");
+    const auto rows = tensor.at("rows").get<uint64_t>(), columns = tensor.at("columns").get<uint64_t>();
+    const std::string name = verbose ? own : without_numbers(own);
+    const std::string key = fmt::format("{}\n{}\n{}x{}", name, type, rows, columns);
     const auto [at, added] = index.try_emplace(key, groups.size());
-    if (added)
-      groups.push_back({name, tensor.type, tensor.rows, tensor.cols, 0, 0, tensor.bits_per_weight, 0});
+    if (added) groups.push_back({name, type, rows, columns, 0, 0, tensor.at("bits").get<double>(), 0});
     TensorGroup& group = groups[at->second];
-    group.bytes += tensor.bytes;
+    group.bytes += tensor.at("bytes").get<uint64_t>();
     group.count += 1;
-    group.worst_error = std::max(group.worst_error, tensor.relative_error);
+    group.worst_error =
+        std::max(group.worst_error, tensor.at("error").is_null() ? NAN : tensor.at("error").get<double>());
   }
   return groups;
 }
 
-void print_tensors(const convert::ConvertReport& report, bool verbose) {
+void print_tensors(const Json& report, bool verbose) {
   using enum Table::Align;
   Table table({{"tensor"},
                {"count", right},
@@ -72,7 +82,7 @@ void print_tensors(const convert::ConvertReport& report, bool verbose) {
                {"bits", right},
                {"bytes", right},
                {"worst error", right}});
-  for (const TensorGroup& group : group_tensors(report.tensors, verbose)) {
+  for (const TensorGroup& group : group_tensors(report.at("tensors"), verbose)) {
     table.row({group.name, std::to_string(group.count), fmt::format("{} x {}", group.rows, group.cols),
                group.type, fmt::format("{:.2f}", group.bits), human_bytes(group.bytes),
                group.worst_error == 0 ? "exact" : fmt::format("{:.3f} %", 100.0 * group.worst_error)});
@@ -80,76 +90,114 @@ void print_tensors(const convert::ConvertReport& report, bool verbose) {
   table.print();
 }
 
-void print_memory(const convert::ConvertReport& report) {
+void print_memory(const Json& report) {
   using enum Table::Align;
   Table table({{"context", right}, {"RAM with one thread", right}});
-  for (const convert::MemoryReport& memory : report.memory) {
-    table.row({std::to_string(memory.context), human_bytes(memory.arena_bytes)});
+  for (const Json& memory : report.at("memory")) {
+    table.row({std::to_string(memory.at("context").get<uint64_t>()),
+               human_bytes(memory.at("arena_bytes").get<uint64_t>())});
   }
   table.print();
 }
 
-void list_names() {
-  for (const convert::ArchitecturesOfKind& each : convert::architectures_by_kind()) {
-    print("{}:", each.kind);
-    for (const std::string& name : each.names) print(" {}", name);
-    print("\n");
-  }
-  print("types:");
-  for (const std::string& name : convert::type_names()) print(" {}", name);
-  print("\nchat formats:");
-  for (const std::string& name : convert::chat_format_names()) print(" {}", name);
-  print("\n");
+/// Returns the JSON of a call, or throws why there is none.
+Json take(mote_convert_result* result) {
+  const std::unique_ptr<mote_convert_result, void (*)(mote_convert_result*)> held(result, mote_convert_free);
+  if (mote_convert_status(result) == MOTE_OK) return Json::parse(mote_convert_json(result));
+  convert::fail("{}", mote_convert_sentence(result));
 }
 
-void check_type(const char* option, const std::string& type, const std::vector<std::string>& types) {
-  if (type.empty() || std::find(types.begin(), types.end(), type) != types.end()) return;
+void list_names() {
+  const Json names = take(mote_convert_list());
+  const auto print_names = [](const Json& list) {
+    for (const Json& name : list) print(" {}", name.get<std::string>());
+    print("\n");
+  };
+  for (const auto& [kind, list] : names.at("architectures").items()) {
+    print("{}:", kind);
+    print_names(list);
+  }
+  print("types:");
+  print_names(names.at("types"));
+  print("chat formats:");
+  print_names(names.at("chat_formats"));
+}
+
+void check_type(const char* option, const std::string& type, const char* list) {
+  if (type.empty()) return;
+  const auto types = take(mote_convert_list()).at(list).get<std::vector<std::string>>();
+  if (std::find(types.begin(), types.end(), type) != types.end()) return;
   usage_fail("{}: no type '{}'{}; mote convert --list prints them", option, type,
              convert::did_you_mean(type, types));
+}
+
+std::string options_of(const ConvertArguments& arguments) {
+  Json options = {{"no-tokenizer", arguments.no_tokenizer}, {"small-tables", !arguments.target.empty()},
+                  {"long-context", arguments.long_context}, {"normalize", arguments.normalize},
+                  {"ignore-key", arguments.ignored_keys},   {"lora", arguments.adapters}};
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) options[key] = value;
+  };
+  add("type", arguments.type);
+  add("head-type", arguments.head_type);
+  add("chat-format", arguments.chat_format);
+  add("thinking", arguments.thinking);
+  add("pooling", arguments.pooling);
+  add("calibrate", arguments.text);
+  add("tower", arguments.tower);
+  add("picture-size", arguments.picture_size);
+  return text_of(options);
+}
+
+void note_template(const Json& report) {
+  if (report.at("template_remark").is_null()) return;
+  const std::string remark = one_line(report.at("template_remark").get<std::string>());
+  const bool has_format = !report.at("chat_format").is_null();
+  if (report.at("keeps_chat_template").get<bool>() && !has_format) {
+    note("the model's chat template is rendered as it is; firmware and the C core have no format of it: {}",
+         remark);
+  } else if (!has_format) {
+    const auto names = take(mote_convert_list()).at("chat_formats").get<std::vector<std::string>>();
+    note("the model's chat template becomes no format: {}; mote chat needs --chat-format NAME ({})", remark,
+         fmt::join(names, ", "));
+  } else {
+    note("the model's chat template: {}", remark);
+  }
+}
+
+Json convert_source(const ConvertArguments& arguments) {
+  mote_convert_calls calls = {};
+  calls.progress = [](void*, const char* stage, double part) { show_progress(stage, part); };
+  const std::string options = options_of(arguments);
+  mote_convert_result* const result =
+      mote_convert(arguments.source.c_str(), arguments.output.c_str(), options.c_str(), &calls);
+  const std::string sentence = mote_convert_sentence(result);
+  if (mote_convert_status(result) == MOTE_INVALID_ARGUMENT &&
+      sentence.starts_with("option \"picture-size\"")) {
+    mote_convert_free(result);
+    usage_fail("--picture-size {}: give pixels as WIDTHxHEIGHT", arguments.picture_size);
+  }
+  return take(result);
 }
 
 void convert_model(const ConvertArguments& arguments) {
   if (arguments.list) return list_names();
   if (arguments.source.empty()) fail_missing("SRC");
   if (arguments.output.empty()) fail_missing("--output");
-  check_type("--type", arguments.type, convert::type_names());
-  check_type("--head-type", arguments.head_type, convert::head_type_names());
-  convert::ConvertOptions options;
-  options.type = arguments.type;
-  options.head_type = arguments.head_type;
-  options.chat_format = arguments.chat_format;
-  if (!arguments.thinking.empty()) options.thinking = arguments.thinking == "on";
-  options.no_tokenizer = arguments.no_tokenizer;
-  options.small_tables = !arguments.target.empty();
-  options.long_context = arguments.long_context;
-  options.pooling = arguments.pooling;
-  options.ignored_keys = arguments.ignored_keys;
-  options.normalize = arguments.normalize;
-  options.calibration_text = arguments.text;
-  options.adapters = arguments.adapters;
-  options.tower = arguments.tower;
-  if (!arguments.picture_size.empty() && !convert::read_picture_size(arguments.picture_size, options))
-    usage_fail("--picture-size {}: give pixels as WIDTHxHEIGHT", arguments.picture_size);
-  options.progress = show_progress;
-  const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
+  check_type("--type", arguments.type, "types");
+  check_type("--head-type", arguments.head_type, "head_types");
+  const Json report = convert_source(arguments);
   clear_progress();
   print_tensors(report, arguments.verbose);
-  print("\n{} ({}), {}: {} of flash in {}\n\n", one_line(report.name), report.architecture, report.type,
-        human_bytes(report.file_bytes), arguments.output);
+  print("\n{} ({}), {}: {} of flash in {}\n\n", one_line(report.at("name").get<std::string>()),
+        report.at("architecture").get<std::string>(), report.at("type").get<std::string>(),
+        human_bytes(report.at("file_bytes").get<uint64_t>()), arguments.output);
   print_memory(report);
-  if (!arguments.target.empty()) print_firmware_report(ModelFile(arguments.output));
-  if (!report.chat_format.empty()) print("\nchat format: {}\n", report.chat_format);
-  for (const std::string& text : report.notes) note("{}", one_line(text));
-  if (report.template_remark.empty()) return;
-  if (report.keeps_chat_template && report.chat_format.empty()) {
-    note("the model's chat template is rendered as it is; firmware and the C core have no format of it: {}",
-         one_line(report.template_remark));
-  } else if (report.chat_format.empty()) {
-    note("the model's chat template becomes no format: {}; mote chat needs --chat-format NAME ({})",
-         one_line(report.template_remark), fmt::join(convert::chat_format_names(), ", "));
-  } else {
-    note("the model's chat template: {}", one_line(report.template_remark));
-  }
+  if (!arguments.target.empty()) print_firmware_report(arguments.output);
+  if (const Json& format = report.at("chat_format"); !format.is_null())
+    print("\nchat format: {}\n", format.get<std::string>());
+  for (const Json& text : report.at("notes")) note("{}", one_line(text.get<std::string>()));
+  note_template(report);
 }
 
 }  // namespace
@@ -176,12 +224,12 @@ void add_convert(CommandLine& line) {
       .one_of({"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32"});
   command
       .option("--type", &arguments->type,
-              "Weights: q8 or q4 (a type for each kind of tensor), or " +
-                  convert::type_names_for_people(false) + " for all (default: a GGUF's own types, else q8)")
+              std::string("Weights: q8 or q4 (a type for each kind of tensor), or ") +
+                  mote_convert_type_names(0) + " for all (default: a GGUF's own types, else q8)")
       .type("TYPE");
   command
       .option("--head-type", &arguments->head_type,
-              "The output matrix, and an embedding tied to it: " + convert::type_names_for_people(true) +
+              std::string("The output matrix, and an embedding tied to it: ") + mote_convert_type_names(1) +
                   " (default: as --type says)")
       .type("TYPE");
   command

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote depth: how far away each pixel of a picture is, as a picture of grey.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
-
-#include "host/base/error.h"
 #include "host/base/output_file.h"
-#include "host/media/png_writer.h"
-#include "host/media/stretch.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/host_model.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
-#include "tools/mote/picture_encoder.h"
+#include "tools/mote/signals.h"
 
 namespace mote::cli {
 namespace {
@@ -24,50 +17,24 @@ struct DepthArguments {
   SessionFlags session;
 };
 
-struct Extremes {
-  float least = std::numeric_limits<float>::infinity(), most = -least;
-};
-
-Extremes extremes_of(pictures::Stretch& stretch, pictures::Sides sides) {
-  Extremes found;
-  std::vector<float> row(sides.width);
-  for (uint32_t y = 0; y < sides.height; ++y) {
-    stretch.row(y, row.data());
-    const auto [least, most] = std::minmax_element(row.begin(), row.end());
-    found.least = std::min(found.least, *least);
-    found.most = std::max(found.most, *most);
-  }
-  return found;
-}
-
 void measure_depth(const DepthArguments& arguments) {
   convert::refuse_input(arguments.output, {arguments.file, arguments.picture});
-  const ModelFile file(arguments.file, arguments.session);
-  const ThreadPool pool(file, arguments.session);
-  PictureEncoder encoder(file, arguments.session, pool);
-  if (encoder.output().kind != MOTE_OUTPUT_DEPTH) convert::fail("{} measures no depth", file.path());
-  encoder.encode(arguments.picture);
-  const std::vector<float> depths = encoder.depths();
-  const mote_picture_info& picture = encoder.picture();
-  const pictures::Sides sides = encoder.sides();
-  pictures::Stretch stretch(depths, {picture.height, picture.width}, sides);
-  const Extremes extremes = extremes_of(stretch, sides);
-  constexpr float kWhite = 65535;
-  const float scale = extremes.most > 0 ? kWhite / extremes.most : 0.0f;
-  std::vector<float> values(sides.width);
-  pictures::write_grey_png(arguments.output, sides, [&](uint32_t y, uint16_t* row) {
-    stretch.row(y, values.data());
-    for (size_t x = 0; x < values.size(); ++x)
-      row[x] = static_cast<uint16_t>(std::lround(std::clamp(values[x] * scale, 0.0f, kWhite)));
-  });
+  HostModel model(arguments.file, arguments.session);
+  model.begin();
+  const mote_host_input picture = file_input(arguments.picture);
+  const std::string options = nlohmann::json{{"output", arguments.output}}.dump();
+  const InterruptGuard guard;
+  HostCalls calls;
+  nlohmann::json found =
+      calls.take(mote_host_depth(model.get(), &picture, options.c_str(), calls.get())).json();
   if (arguments.json) {
-    const nlohmann::json summary = {{"picture", arguments.picture}, {"output", arguments.output},
-                                    {"width", sides.width},         {"height", sides.height},
-                                    {"least", extremes.least},      {"most", extremes.most}};
-    return print_json(summary);
+    found["picture"] = arguments.picture;
+    found["output"] = arguments.output;
+    return print_json(found);
   }
-  print("{}: {} x {} pixels, from {:.4g} to {:.4g}\n", one_line(arguments.output), sides.width, sides.height,
-        extremes.least, extremes.most);
+  print("{}: {} x {} pixels, from {:.4g} to {:.4g}\n", one_line(arguments.output),
+        found.at("width").get<uint32_t>(), found.at("height").get<uint32_t>(), found.at("least").get<float>(),
+        found.at("most").get<float>());
 }
 
 }  // namespace

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote detect: what is in a picture, and where.
-#include <nlohmann/json.hpp>
+#include <array>
 
-#include "converter/source.h"
-#include "host/base/error.h"
 #include "host/base/output_file.h"
 #include "tools/mote/boxes.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/host_model.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/pages/html_page.h"
-#include "tools/mote/picture_encoder.h"
+#include "tools/mote/signals.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -25,20 +24,20 @@ struct DetectArguments {
   SessionFlags session;
 };
 
-void show_boxes(const std::string& path, pictures::Sides sides, const std::vector<host::Box>& boxes,
-                bool json) {
-  nlohmann::json found = nlohmann::json::array();
-  for (const host::Box& box : boxes) {
-    found.push_back({{"label", box.label},
-                     {"probability", box.probability},
-                     {"box", {box.left, box.top, box.right, box.bottom}}});
-    if (!json)
-      print("{} {:.4f}, from {:.1f}, {:.1f} to {:.1f}, {:.1f}: {}\n", one_line(box.label), box.probability,
-            box.left, box.top, box.right, box.bottom, one_line(path));
+std::vector<DrawnBox> boxes_of(const nlohmann::json& found) {
+  std::vector<DrawnBox> boxes;
+  for (const nlohmann::json& one : found) {
+    const auto sides = one.at("box").get<std::array<float, 4>>();
+    boxes.push_back({one.at("label").get<std::string>(), one.at("probability").get<float>(), sides[0],
+                     sides[1], sides[2], sides[3]});
   }
-  if (json)
-    return print_json(
-        {{"picture", path}, {"width", sides.width}, {"height", sides.height}, {"boxes", std::move(found)}});
+  return boxes;
+}
+
+void show_boxes(const std::string& path, const std::vector<DrawnBox>& boxes) {
+  for (const DrawnBox& box : boxes)
+    print("{} {:.4f}, from {:.1f}, {:.1f} to {:.1f}, {:.1f}: {}\n", one_line(box.label), box.probability,
+          box.left, box.top, box.right, box.bottom, one_line(path));
   if (boxes.empty()) note("nothing likely enough is in {}", one_line(path));
 }
 
@@ -47,16 +46,26 @@ void detect(const DetectArguments& arguments) {
     usage_fail("--output draws one picture; {} are given", arguments.pictures.size());
   if (!arguments.output.empty())
     convert::refuse_input(arguments.output, {arguments.file, arguments.pictures[0]});
-  const ModelFile file(arguments.file, arguments.session);
-  const ThreadPool pool(file, arguments.session);
-  PictureEncoder encoder(file, arguments.session, pool);
-  if (encoder.output().kind != MOTE_OUTPUT_BOXES) convert::fail("{} finds no boxes", file.path());
+  HostModel model(arguments.file, arguments.session);
+  model.begin();
+  const std::string options = nlohmann::json{{"threshold", arguments.threshold}}.dump();
   for (const std::string& path : arguments.pictures) {
-    encoder.encode(path);
-    const std::vector<host::Box> boxes = encoder.boxes(arguments.threshold);
+    const mote_host_input picture = file_input(path);
+    const InterruptGuard guard;
+    HostCalls calls;
+    nlohmann::json found =
+        calls.take(mote_host_detect(model.get(), &picture, 1, options.c_str(), calls.get())).json().at(0);
+    const std::vector<DrawnBox> boxes = boxes_of(found.at("boxes"));
     if (!arguments.output.empty())
-      write_markup(arguments.output, boxes_svg(convert::MappedFile(path).bytes(), encoder.sides(), boxes));
-    show_boxes(path, encoder.sides(), boxes, arguments.json);
+      write_markup(arguments.output,
+                   boxes_svg(convert::MappedFile(path).bytes(), found.at("width").get<uint32_t>(),
+                             found.at("height").get<uint32_t>(), boxes));
+    if (!arguments.json) {
+      show_boxes(path, boxes);
+      continue;
+    }
+    found["picture"] = path;
+    print_json(found);
   }
 }
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote embed: lines of text to vectors, or ranked by how near they are to a query.
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
-#include "host/base/error.h"
 #include "host/base/output_file.h"
-#include "host/tasks/vectors.h"
+#include "tools/mote/arguments.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/host_model.h"
 #include "tools/mote/output.h"
-#include "tools/mote/picture_encoder.h"
 #include "tools/mote/signals.h"
-#include "tools/mote/text_encoder.h"
+#include "tools/mote/text.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -25,29 +24,6 @@ struct EmbedArguments {
   bool json = false, truncate = false, ranks = false, reranks = false, has_prompt = false;
   SessionFlags session;
 };
-
-/// Calls take(lines) with as many lines of a file at once as an encoder gets.
-void for_each_lines(const std::string& path,
-                    const std::function<void(const std::vector<std::string>&)>& take) {
-  std::vector<std::string> lines;
-  for_each_line(path, [&](const std::string& line) {
-    lines.push_back(line);
-    if (lines.size() < kLinesAtOnce) return;
-    take(lines);
-    lines.clear();
-  });
-  take(lines);
-}
-
-/// Runs a task with what the lines give it: task(lines, relay).
-template <class Task>
-void run_on_lines(const std::string& path, Task task) {
-  for_each_lines(path, [&](const std::vector<std::string>& lines) {
-    const InterruptGuard guard;
-    Relay relay;
-    relay.check(task(lines, relay));
-  });
-}
 
 /// NumPy's format, version 1.0: f32 [rows, width].
 void write_npy(const std::string& path, const std::vector<float>& values, size_t rows, size_t width) {
@@ -66,85 +42,105 @@ void write_npy(const std::string& path, const std::vector<float>& values, size_t
   output.commit();
 }
 
-struct Ranked {
-  double score;
-  size_t line;  // from 1, of those that are not empty
-  std::string text;
-};
-
-void print_ranked(std::vector<Ranked> ranked, const EmbedArguments& arguments) {
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
-  if (arguments.top != 0 && ranked.size() > arguments.top) ranked.resize(arguments.top);
-  for (const Ranked& line : ranked) {
+/// Ranks all lines of the file by the query.
+void rank_lines(HostModel& model, const EmbedArguments& arguments, nlohmann::json options) {
+  options["top"] = arguments.top;
+  const std::string given = options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto call = arguments.reranks ? mote_host_rerank : mote_host_rank;
+  std::vector<std::string> texts;
+  const auto rank = [&] {
+    const InterruptGuard guard;
+    const std::vector<mote_host_input> inputs = text_inputs(texts);
+    HostCalls calls;
+    return calls.take(call(model.get(), inputs.data(), inputs.size(), given.c_str(), calls.get())).json();
+  };
+  rank();  // what is wrong with the model shows before the lines are read
+  texts.push_back(arguments.query);
+  for_each_line(arguments.lines, [&](const std::string& line) { texts.push_back(line); });
+  for (const nlohmann::json& one : rank()) {
+    const auto line = one.at("index").get<size_t>() + 1;  // from 1, of those that are not empty
+    const auto score = one.at("score").get<double>();
     if (arguments.json) {
-      print_json({{"score", line.score}, {"line", line.line}, {"text", line.text}});
+      print_json({{"score", score}, {"line", line}, {"text", texts[line]}});
     } else {
-      print("{:7.4f}  {}\n", line.score, one_line(line.text));
+      print("{:7.4f}  {}\n", score, one_line(texts[line]));
     }
   }
 }
 
-void rank_lines(host::Ranker& ranker, const EmbedArguments& arguments) {
-  {
-    const InterruptGuard guard;
-    check(ranker.ask(arguments.query, hooks()));
-  }
-  std::vector<Ranked> ranked;
-  run_on_lines(arguments.lines, [&](const std::vector<std::string>& lines, Relay& relay) {
-    return ranker.score(lines, relay.hooks(), [&](size_t i, double score) {
-      ranked.push_back({score, ranked.size() + 1, lines[i]});
-    });
-  });
-  print_ranked(std::move(ranked), arguments);
-}
+/// Prints vectors of inputs as they come, or keeps them for a file.
+class Vectors {
+ public:
+  Vectors(HostModel& model, const EmbedArguments& arguments, const nlohmann::json& options)
+      : model_(model),
+        npy_(arguments.npy),
+        options_(options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {}
 
-void embed_pictures(const ModelFile& file, const EmbedArguments& arguments, const ThreadPool& pool) {
-  if (arguments.images.empty()) usage_fail("{} takes pictures: --image FILE", file.path());
+  /// `kind` names an input in its object.
+  void add(const std::vector<mote_host_input>& inputs, const char* kind,
+           const std::vector<std::string>& names) {
+    const InterruptGuard guard;
+    HostCalls calls;
+    const HostResult result = calls.take(
+        mote_host_embed(model_.get(), inputs.data(), inputs.size(), options_.c_str(), calls.get()));
+    width_ = result.json().at("width").get<size_t>();
+    rows_ += inputs.size();
+    const std::span<const float> values = result.values();
+    if (!npy_.empty()) return void(all_.insert(all_.end(), values.begin(), values.end()));
+    for (size_t i = 0; i < names.size(); ++i) {
+      const std::span<const float> row = values.subspan(i * width_, width_);
+      print_json({{kind, names[i]}, {"embedding", std::vector<float>(row.begin(), row.end())}});
+    }
+  }
+  void finish() const {
+    if (!npy_.empty()) write_npy(npy_, all_, rows_, width_);
+  }
+
+ private:
+  HostModel& model_;
+  const std::string& npy_;
+  std::string options_;
+  std::vector<float> all_;
+  size_t rows_ = 0, width_ = 0;
+};
+
+void embed_pictures(HostModel& model, const EmbedArguments& arguments) {
+  if (arguments.images.empty()) usage_fail("{} takes pictures: --image FILE", model.path());
   if (arguments.ranks || arguments.reranks || arguments.has_prompt)
     usage_fail("--rank, --rerank and --prompt are for texts");
-  PictureEncoder encoder(file, arguments.session, pool);
-  if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING) convert::fail("{} gives no vectors", file.path());
-  std::vector<float> all;
-  for (const std::string& path : arguments.images) {
-    encoder.encode(path);
-    const std::vector<float> vector = encoder.row();
-    if (arguments.npy.empty()) print_json({{"picture", path}, {"embedding", vector}});
-    all.insert(all.end(), vector.begin(), vector.end());
-  }
-  if (!arguments.npy.empty()) write_npy(arguments.npy, all, arguments.images.size(), encoder.output().width);
+  Vectors vectors(model, arguments, nlohmann::json::object());
+  for (const std::string& path : arguments.images) vectors.add({file_input(path)}, "picture", {path});
+  vectors.finish();
+}
+
+void embed_lines(HostModel& model, const EmbedArguments& arguments, const nlohmann::json& options) {
+  Vectors vectors(model, arguments, options);
+  std::vector<std::string> lines;
+  const auto take = [&] {
+    vectors.add(text_inputs(lines), "text", lines);
+    lines.clear();
+  };
+  take();  // what is wrong with the model shows before the lines are read
+  for_each_line(arguments.lines, [&](const std::string& line) {
+    lines.push_back(line);
+    if (lines.size() == kLinesAtOnce) take();
+  });
+  take();
+  vectors.finish();
 }
 
 void embed(const EmbedArguments& arguments) {
   convert::refuse_input(arguments.npy, {arguments.file, arguments.lines});
-  const ModelFile file(arguments.file, arguments.session);
-  const ThreadPool pool(file, arguments.session);
-  if (takes_pictures(file)) return embed_pictures(file, arguments, pool);
-  if (!arguments.images.empty()) usage_fail("{} takes texts, not pictures", file.path());
-  const host::SessionChoices choices = session_choices(file, arguments.session, pool);
-  if (arguments.reranks) {
-    host::Ranker ranker = take(host::Ranker::by_pairs(file.host(), choices, arguments.truncate));
-    return rank_lines(ranker, arguments);
-  }
-  host::EmbedOptions options{std::nullopt, arguments.prompt_name, arguments.truncate};
-  if (arguments.has_prompt) options.prompt = arguments.prompt;
-  if (arguments.ranks) {
-    host::Ranker ranker = take(host::Ranker::by_vectors(file.host(), choices, options));
-    return rank_lines(ranker, arguments);
-  }
-  host::Embedder embedder = take(host::Embedder::make(file.host(), choices, options));
-  std::vector<float> all;
-  size_t rows = 0;
-  run_on_lines(arguments.lines, [&](const std::vector<std::string>& lines, Relay& relay) {
-    return embedder.embed(lines, relay.hooks(), relay.wrap([&](size_t i, std::span<const float> vector) {
-      ++rows;
-      if (arguments.npy.empty())
-        return print_json(
-            {{"text", lines[i]}, {"embedding", std::vector<float>(vector.begin(), vector.end())}});
-      all.insert(all.end(), vector.begin(), vector.end());
-    }));
-  });
-  if (!arguments.npy.empty()) write_npy(arguments.npy, all, rows, embedder.width());
+  HostModel model(arguments.file, arguments.session);
+  model.begin();
+  if (model.takes_pictures()) return embed_pictures(model, arguments);
+  if (!arguments.images.empty()) usage_fail("{} takes texts, not pictures", model.path());
+  nlohmann::json options = {{"truncate", arguments.truncate}};
+  if (arguments.reranks) return rank_lines(model, arguments, options);
+  if (!arguments.prompt_name.empty()) options["prompt-name"] = arguments.prompt_name;
+  if (arguments.has_prompt) options["prompt"] = arguments.prompt;
+  if (arguments.ranks) return rank_lines(model, arguments, options);
+  embed_lines(model, arguments, options);
 }
 
 }  // namespace

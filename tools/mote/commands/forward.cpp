@@ -22,6 +22,7 @@
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
+#include "tools/mote/tokens.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {

@@ -2,29 +2,25 @@
 //
 // mote run: continues a prompt, streaming what it generates.
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
-#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 #include "host/base/error.h"
 #include "host/base/output_file.h"
-#include "host/chat/model_template.h"
-#include "host/tasks/text.h"
+#include "host/base/timer.h"
+#include "tools/mote/advice.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/generation.h"
+#include "tools/mote/host_model.h"
 #include "tools/mote/ids.h"
-#include "tools/mote/measure/timer.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
-#include "tools/mote/session.h"
 #include "tools/mote/signals.h"
-#include "tools/mote/state_file.h"
-#include "tools/mote/steps.h"
 #include "tools/mote/template_variables.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
-#include "tools/mote/vision_tower.h"
 
 namespace mote::cli {
 namespace {
@@ -36,7 +32,7 @@ struct RunArguments {
   std::string vision;
   std::vector<std::string> images, variables;
   bool chat = false, json = false;
-  host::GenerationOptions generation;
+  GenerationFlags generation;
   SessionFlags session;
 };
 
@@ -48,160 +44,118 @@ std::string prompt_text(const RunArguments& arguments) {
   return read_text("-");
 }
 
-std::vector<int32_t> chat_ids(const RunArguments& arguments, const ModelFile& file, const Session& session,
-                              const std::string& text) {
-  const host::ChatTokenizer tokenize =
-      take(convert::chat_tokenizer(file.host(), session, given_variables(arguments.variables)));
-  std::vector<host::ChatMessage> messages;
-  if (arguments.system) messages.push_back({MOTE_ROLE_SYSTEM, *arguments.system, 0});
-  messages.push_back({MOTE_ROLE_USER, text, arguments.images.size()});
-  return take(tokenize(messages));
+std::string options_of(const RunArguments& arguments) {
+  nlohmann::ordered_json options = options_of(arguments.generation);
+  options["chat"] = arguments.chat && !arguments.ids && !arguments.messages;
+  options["messages"] = arguments.messages.has_value();
+  options["context-full"] = arguments.context_full;
+  if (arguments.chat && arguments.system) options["system"] = *arguments.system;
+  if (!arguments.variables.empty()) options["set"] = given_variables(arguments.variables);
+  if (!arguments.save_state.empty()) options["save-state"] = arguments.save_state;
+  if (!arguments.load_state.empty()) options["load-state"] = arguments.load_state;
+  return text_of(options);
 }
 
-/// A prompt that continues a saved one gets no tokens around it.
-std::vector<int32_t> prompt_ids(const RunArguments& arguments, const ModelFile& file,
-                                const Session& session) {
-  if (arguments.ids) {
-    const std::vector<int32_t> ids = given_ids(*arguments.ids);
-    if (ids.empty()) usage_fail("--ids: no ids; give at least one, such as --ids 1");
-    check_ids(ids, file, "--ids");
-    return ids;
+/// The prompt as the call takes it, and the pictures before it.
+struct Prompt {
+  Prompt(const RunArguments& arguments, const HostModel& model) {
+    if (arguments.ids) {
+      ids = given_ids(*arguments.ids);
+      if (ids.empty()) usage_fail("--ids: no ids; give at least one, such as --ids 1");
+      inputs.push_back(ids_input(ids, "--ids"));
+      return;
+    }
+    // Without a tokenizer the call fails whatever the text is.
+    if (model.info().tokens != 0)
+      text = arguments.messages ? read_text(*arguments.messages) : prompt_text(arguments);
+    inputs.push_back(text_input(text));
+    if (arguments.messages) inputs[0].path = arguments.messages->c_str();
+    for (const std::string& path : arguments.images) inputs.push_back(file_input(path));
   }
-  require_tokenizer(file, "give token ids with --ids 1,2,3 instead");
-  if (arguments.messages) {
-    return take(convert::tokenize_messages(
-        file.host(), session, convert::read_conversation(read_text(*arguments.messages), *arguments.messages),
-        given_variables(arguments.variables)));
-  }
-  const std::string text = prompt_text(arguments);
-  if (arguments.chat) return chat_ids(arguments, file, session, text);
-  const bool continues = !arguments.load_state.empty();
-  std::vector<int32_t> ids =
-      tokenize(file, session, text, continues ? MOTE_PARSE_SPECIAL : MOTE_PARSE_SPECIAL | MOTE_ADD_SPECIAL);
-  if (ids.empty() && !continues) {
-    if (file.info().bos_id < 0) convert::fail("the prompt is empty; give at least one word");
-    ids.push_back(file.info().bos_id);
-  }
-  return ids;
-}
 
-/// The pictures of a prompt, which then has their tokens.
-struct SeenPrompt {
-  std::vector<host::SeenPicture> pictures;
-  std::optional<host::PicturePrompt> prompt;
-
-  std::vector<const host::SeenPicture*> pointers() const {
-    std::vector<const host::SeenPicture*> all;
-    for (const host::SeenPicture& picture : pictures) all.push_back(&picture);
-    return all;
-  }
+  std::vector<int32_t> ids;
+  std::string text;
+  std::vector<mote_host_input> inputs;
 };
-SeenPrompt see(const RunArguments& arguments, const ModelFile& file, const Session& session,
-               std::vector<int32_t>& prompt) {
-  SeenPrompt seen;
-  if (arguments.images.empty()) return seen;
-  const VisionTower tower(arguments.vision, arguments.session);
-  seen.prompt = take(host::PicturePrompt::make(file.host(), tower.features()));
-  for (const std::string& path : arguments.images) seen.pictures.push_back(tower.see(path));
-  prompt = take(seen.prompt->expand(session, prompt, seen.pointers()));
-  return seen;
+
+void print_answer(const RunArguments& arguments, const HostModel& model, const nlohmann::json& answer,
+                  double load_ms) {
+  const auto arena_bytes = answer.at("arena_bytes").get<size_t>();
+  if (arguments.json) {
+    nlohmann::json all;
+    for (const char* key : {"prompt_ids", "output_ids", "text", "finish", "prompt_ms", "decode_ms",
+                            "prompt_tokens_per_s", "decode_tokens_per_s", "arena_bytes", "isa"})
+      all[key] = answer.at(key);
+    all["load_ms"] = load_ms;
+    all["backend_bytes"] = model.backend_bytes();
+    all["threads"] = model.threads().threads;
+    all["decode_threads"] = model.threads().decode_threads;
+    return print_json(all);
+  }
+  note("prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; {}; {}, {}",
+       answer.at("prompt_ids").size(), answer.at("prompt_tokens_per_s").get<double>(),
+       answer.at("output_ids").size(), answer.at("decode_tokens_per_s").get<double>(),
+       model.memory_text(arena_bytes), answer.at("isa").get<std::string>(), model.threads().text());
 }
 
-void print_answer(const RunArguments& arguments, const std::vector<int32_t>& prompt,
-                  const host::Answer& answer, const Session& session, double load_ms,
-                  const ThreadPool& pool) {
-  if (arguments.json) {
-    print_json({{"prompt_ids", prompt},
-                {"output_ids", answer.ids},
-                {"text", answer.text},
-                {"finish", host::finish_name(answer.finish)},
-                {"prompt_ms", answer.prompt_ms},
-                {"decode_ms", answer.decode_ms},
-                {"load_ms", load_ms},
-                {"prompt_tokens_per_s", answer.prompt_per_s(prompt.size())},
-                {"decode_tokens_per_s", answer.decode_per_s()},
-                {"arena_bytes", session.arena_bytes()},
-                {"backend_bytes", session.backend_bytes()},
-                {"isa", session.isa()},
-                {"threads", pool.threads()},
-                {"decode_threads", pool.decode_threads()}});
-    return;
+/// Calls for an answer, which streams. None of the inputs: makes the session.
+nlohmann::json generate(const RunArguments& arguments, const HostModel& model,
+                        const std::vector<mote_host_input>& inputs, const std::string& options) {
+  const bool text = model.info().tokens != 0;
+  bool first = true;
+  HostCalls calls;
+  calls.on_text = [&](std::string_view part, int32_t id) {
+    if (arguments.json) return;
+    if (text) write_output(part);
+    if (!text) print("{}{}", first ? "" : " ", id);
+    first = false;
+    flush_output();
+  };
+  try {
+    return calls
+        .take(mote_host_generate(model.get(), inputs.data(), inputs.size(), options.c_str(), calls.get()))
+        .json();
+  } catch (const HostFailure& failure) {
+    if (failure.remedy() != MOTE_REMEDY_MORE_CONTEXT) throw;
+    convert::fail("{}: give more with --context, up to the model's {}, or a shorter prompt", failure.what(),
+                  model.info().context);
   }
-  note("prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; {}; {}, {}", prompt.size(),
-       answer.prompt_per_s(prompt.size()), answer.ids.size(), answer.decode_per_s(), session.memory_text(),
-       session.isa(), pool.text());
 }
 
 void run_model(const RunArguments& arguments) {
-  Timer timer;
+  const host::Timer timer;
   convert::refuse_input(arguments.save_state,
                         {arguments.file, arguments.load_state, arguments.prompt_file.value_or("")});
   if (!arguments.variables.empty() && !arguments.chat && !arguments.messages)
     usage_fail("--set is for --chat and --messages");
   if (arguments.images.empty() != arguments.vision.empty())
     usage_fail("--image PICTURE and --vision MODEL go together");
-  const ModelFile file(arguments.file, arguments.session);
-  refuse_source(file, "run");
-  const host::GenerationPlan plan = host::plan_generation(file.host(), arguments.generation, false);
-  if (!plan.defaults.empty()) note("as the model's authors say: {}", plan.defaults);
-  const ThreadPool pool(file, arguments.session);
-  const mote_session_options options = session_options(file, arguments.session, pool);
-  Session session(file, options);
+  nlohmann::json opening = nlohmann::json::object();
+  if (!arguments.vision.empty()) opening["vision"] = arguments.vision;
+  HostModel model(arguments.file, arguments.session, opening);
+  model.refuse_source("run");
+  if (model.encodes() && !arguments.ids && model.info().tokens == 0)
+    convert::fail("{} has no tokenizer, so it cannot read a text{}", model.path(),
+                  advice(MOTE_REMEDY_GIVE_IDS));
+  if (model.encodes()) convert::fail("run: this model is an encoder, which keeps no tokens: use mote_encode");
+  model.begin();
+  const std::string options = options_of(arguments);
+  const nlohmann::json begun = generate(arguments, model, {}, options);
+  const std::string defaults = begun.at("defaults");
+  if (!defaults.empty()) note("as the model's authors say: {}", defaults);
   const double load_ms = timer.ms();
-  if (!arguments.load_state.empty()) load_state(session, arguments.load_state);
-  std::vector<int32_t> prompt = prompt_ids(arguments, file, session);
-  const SeenPrompt seen = see(arguments, file, session, prompt);
-
-  const size_t held = mote_session_length(session.get(), 0);
-  if (held + prompt.size() > options.context) {
-    convert::fail(
-        "{} tokens{} exceed the context of {}: give more with --context, up to the model's {}, or a "
-        "shorter prompt",
-        held + prompt.size(), held == 0 ? " of the prompt" : ", those of the state among them,",
-        options.context, file.info().context);
-  }
-
-  const bool text = file.info().tokens != 0;
-  bool first = true;
-  Relay relay;
-  const host::OnToken on_token = relay.wrap([&](int32_t id, const std::string& part) {
-    if (arguments.json) return;
-    if (text) write_output(part);
-    if (!text) print("{}{}", first ? "" : " ", id);
-    first = false;
-    flush_output();
-  });
+  const Prompt prompt(arguments, model);
   const InterruptGuard guard;
-  std::vector<int32_t> left = prompt;
-  double saved_ms = 0;
-  if (!arguments.save_state.empty()) {
-    timer.restart();
-    if (!prompt.empty()) prefill(session, prompt, "run");
-    saved_ms = timer.ms();
-    save_state(session, arguments.save_state);
-    left.clear();
-  }
-  if (seen.prompt) {
-    timer.restart();
-    check(seen.prompt->prefill(session, options.chunk, prompt, seen.pointers(), hooks()));
-    saved_ms = timer.ms();
-    left.clear();
-  }
-  host::Answer answer = relay.take(host::generate(file.host(), session, left, plan, relay.hooks(), on_token));
-  answer.prompt_ms += saved_ms;
-  if (arguments.context_full == "slide") {
-    relay.check(host::generate_sliding(file.host(), session, options.context, prompt, plan, relay.hooks(),
-                                       on_token, answer));
-  }
+  const nlohmann::json answer = generate(arguments, model, prompt.inputs, options);
   if (!arguments.json) print("\n");
   flush_output();
-  if (answer.finish == MOTE_FINISH_CONTEXT) {
+  if (answer.at("finish") == "context") {
     note(
         "the context of {} tokens is full; --context gives more, up to the model's {}, --context-full slide "
         "goes on",
-        options.context, file.info().context);
+        answer.at("context").get<uint32_t>(), model.info().context);
   }
-  print_answer(arguments, prompt, answer, session, load_ms, pool);
+  print_answer(arguments, model, answer, load_ms);
 }
 
 }  // namespace

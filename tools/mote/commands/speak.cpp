@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "host/base/error.h"
 #include "host/base/output_file.h"
-#include "host/tasks/sound/speaker.h"
-#include "host/tasks/text.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/host_model.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
@@ -38,7 +38,7 @@ void put(std::vector<std::byte>& bytes, const char (&name)[5]) {
 }
 
 /// A WAV of one channel, 16 bits a sample.
-std::vector<std::byte> wav_of(const std::vector<float>& samples, uint32_t rate) {
+std::vector<std::byte> wav_of(std::span<const float> samples, uint32_t rate) {
   constexpr uint32_t kSampleBytes = 2, kHeader = 36, kFormat = 16, kPcm = 1, kChannels = 1, kBits = 16;
   const auto data = static_cast<uint32_t>(samples.size() * kSampleBytes);
   std::vector<std::byte> bytes;
@@ -62,44 +62,37 @@ std::vector<std::byte> wav_of(const std::vector<float>& samples, uint32_t rate) 
   return bytes;
 }
 
-/// Returns the utterances' ids: those given, or of each line that says something.
-std::vector<std::vector<int32_t>> utterances(const SpeakArguments& arguments, const ModelFile& file,
-                                             const host::SessionChoices& choices) {
-  if (arguments.ids) {
-    const std::vector<int32_t> ids = given_ids(*arguments.ids);
-    check_ids(ids, file, "--ids");
-    return {ids};
-  }
-  check(host::require_tokenizer(file.host(), host::Remedy::give_ids));
-  return take(host::lines_to_say(file.host(), choices,
-                                 arguments.prompt ? *arguments.prompt : read_text(arguments.text_file)));
-}
-
 void speak_text(const SpeakArguments& arguments) {
   if (!arguments.prompt && !arguments.ids && arguments.text_file.empty())
     usage_fail("no text; give one with -p TEXT or --file FILE");
-  const ModelFile file(arguments.file, arguments.session);
-  mote_voice_info voice;
-  mote_model_get_voice(file.model(), &voice);
-  if (voice.rate == 0) convert::fail("{} does not speak", file.path());
-  const ThreadPool pool(file, arguments.session);
-  const host::SessionChoices choices = session_choices(file, arguments.session, pool);
+  HostModel model(arguments.file, arguments.session);
+  if (!model.is_for("speak")) convert::fail("{} does not speak", model.path());
+  model.begin();
   convert::refuse_input(arguments.output, {arguments.file, arguments.text_file});
-  const auto texts = utterances(arguments, file, choices);
-  std::vector<float> samples;
-  const auto collect = [&](std::span<const float> more) {
-    samples.insert(samples.end(), more.begin(), more.end());
-    if (samples.size() > kMostSamples) convert::fail("the text is too long for one WAV; speak it in parts");
+  std::vector<int32_t> ids;
+  std::string text;
+  if (arguments.ids) ids = given_ids(*arguments.ids);
+  const bool reads = !arguments.ids && !arguments.prompt && model.info().tokens != 0;
+  if (reads) text = read_text(arguments.text_file);
+  if (arguments.prompt) text = *arguments.prompt;
+  const mote_host_input input = arguments.ids ? ids_input(ids, "--ids") : text_input(text);
+  nlohmann::json options = {{"seed", arguments.seed}};
+  if (arguments.speed != 0) options["speed"] = arguments.speed;
+  HostCalls calls;
+  uint64_t count = 0;
+  calls.on_samples = [&](uint64_t more) {
+    count += more;
+    if (count > kMostSamples) convert::fail("the text is too long for one WAV; speak it in parts");
   };
-  Relay relay;
-  relay.check(host::speak(file.host(), choices, texts, {arguments.seed, arguments.speed}, relay.hooks(),
-                          relay.wrap(collect)));
-  const std::vector<std::byte> wav = wav_of(samples, voice.rate);
+  const HostResult said =
+      calls.take(mote_host_speak(model.get(), &input, options.dump().c_str(), calls.get()));
+  const auto rate = said.json().at("rate").get<uint32_t>();
+  const std::vector<std::byte> wav = wav_of(said.values(), rate);
   if (arguments.output == "-") return write_output({reinterpret_cast<const char*>(wav.data()), wav.size()});
   convert::OutputFile output(arguments.output);
   output.write(wav);
   output.commit();
-  note("{}: {:.1f} s", arguments.output, static_cast<double>(samples.size()) / voice.rate);
+  note("{}: {:.1f} s", arguments.output, static_cast<double>(count) / rate);
 }
 
 }  // namespace

@@ -2,12 +2,10 @@
 //
 // mote template: what a chat template makes of a conversation, to the byte.
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "host/base/error.h"
-#include "host/chat/conversation.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/host_model.h"
 #include "tools/mote/output.h"
 #include "tools/mote/template_variables.h"
 #include "tools/mote/text.h"
@@ -23,19 +21,14 @@ struct TemplateArguments {
 };
 
 void render(const TemplateArguments& arguments) {
-  const std::string source = read_text(arguments.file);
-  convert::Conversation conversation =
-      convert::read_conversation(read_text(arguments.messages), arguments.messages);
-  if (arguments.no_answer) conversation.answer = false;
-  if (arguments.date) conversation.now = convert::jinja::parse_time(*arguments.date);
-  for (auto& [name, value] : given_variables(arguments.variables)) conversation.set(name, std::move(value));
-  try {
-    write_output(convert::render_chat(convert::jinja::Template(source), conversation));
-  } catch (const convert::jinja::Unsupported& error) {
-    convert::fail("{}: not understood: {}", arguments.file, error.what());
-  } catch (const convert::jinja::Refusal& error) {
-    convert::fail("{}: refused: {}", arguments.file, error.what());
-  }
+  const std::string source = read_text(arguments.file), messages = read_text(arguments.messages);
+  mote_host_input inputs[] = {text_input(source), text_input(messages)};
+  inputs[0].path = arguments.file.c_str();
+  inputs[1].path = arguments.messages.c_str();
+  nlohmann::ordered_json options = {{"no-answer", arguments.no_answer},
+                                    {"set", given_variables(arguments.variables)}};
+  if (arguments.date) options["date"] = *arguments.date;
+  write_output(HostResult(mote_host_template(inputs, 2, options.dump().c_str())).text());
 }
 
 }  // namespace

@@ -6,16 +6,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
-#include "host/base/error.h"
-#include "host/tasks/text.h"
-#include "host/tasks/translation.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/host_model.h"
 #include "tools/mote/ids.h"
-#include "tools/mote/measure/eval_texts.h"
 #include "tools/mote/output.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
@@ -32,21 +30,6 @@ struct TranslateArguments {
   SessionFlags session;
 };
 
-void print_hypotheses(const host::Translator& translator, const std::vector<host::SourceHypothesis>& found,
-                      bool texts, const TranslateArguments& arguments, const std::vector<int32_t>& source) {
-  if (arguments.json) {
-    nlohmann::json hypotheses = nlohmann::json::array();
-    for (const host::SourceHypothesis& one : found) {
-      nlohmann::json object = {{"ids", one.ids}, {"score", one.score}};
-      if (texts) object["text"] = take(translator.text_of(one.ids));
-      hypotheses.push_back(std::move(object));
-    }
-    return print_json({{"source_ids", source}, {"hypotheses", hypotheses}});
-  }
-  if (texts) return print("{}\n", take(translator.text_of(found[0].ids)));
-  cli::print("{}\n", fmt::join(found[0].ids, ","));
-}
-
 /// Each line of a file is a text; an empty line stays one. A summary is of all lines together.
 void each_text(const TranslateArguments& arguments, const std::function<void(const std::string&)>& use) {
   if (arguments.prompt) return use(*arguments.prompt);
@@ -62,37 +45,54 @@ void each_text(const TranslateArguments& arguments, const std::function<void(con
   }
 }
 
-host::Translator translator_of(const ModelFile& file, const TranslateArguments& arguments,
-                               const ThreadPool& pool, bool texts) {
-  host::TranslateOptions options{"", "", false, arguments.beams, arguments.tokens};
-  if (texts) {
-    check(host::require_tokenizer(file.host(), host::Remedy::give_ids));
-    options.from = arguments.from;
-    options.to = arguments.to;
-    options.summarizes = arguments.summarizes;
-  }
-  return take(host::Translator::make(file.host(), session_choices(file, arguments.session, pool), options));
+std::string options_of(const TranslateArguments& arguments, bool of_ids) {
+  nlohmann::json options = nlohmann::json::object();
+  if (arguments.beams) options["beams"] = *arguments.beams;
+  if (arguments.tokens) options["tokens"] = *arguments.tokens;
+  if (!of_ids && !arguments.from.empty()) options["from"] = arguments.from;
+  if (!of_ids && !arguments.to.empty()) options["to"] = arguments.to;
+  return options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Generates over inputs. None: begins what the calls to come go on with.
+HostResult generate_over(HostModel& model, const TranslateArguments& arguments,
+                         std::span<const mote_host_input> inputs, const std::string& options,
+                         HostCalls& calls) {
+  const auto call = arguments.summarizes && !arguments.ids ? mote_host_summarize : mote_host_translate;
+  return calls.take(call(model.get(), inputs.data(), inputs.size(), options.c_str(), calls.get()));
+}
+
+std::vector<int32_t> best_of(const HostResult& result) {
+  return result.json().at(0).at("hypotheses").at(0).at("ids").get<std::vector<int32_t>>();
+}
+
+void print_hypotheses(const HostResult& result) {
+  nlohmann::json found = result.json().at(0);
+  found.erase("text");
+  print_json(found);
 }
 
 void translate(const TranslateArguments& arguments) {
-  const ModelFile file(arguments.file, arguments.session);
-  const ThreadPool pool(file, arguments.session);
-  const auto search = [&](host::Translator& translator, const std::vector<int32_t>& source, bool texts) {
-    print_hypotheses(translator, take(translator.search(source, hooks())), texts, arguments, source);
-  };
+  HostModel model(arguments.file, arguments.session);
+  model.begin();
+  const std::string options = options_of(arguments, arguments.ids.has_value());
+  HostCalls calls;
   if (arguments.ids) {
     const std::vector<int32_t> source = given_ids(*arguments.ids);
-    host::Translator translator = translator_of(file, arguments, pool, false);
-    return search(translator, source, false);
+    const mote_host_input input = ids_input(source, "--ids");
+    const HostResult found = generate_over(model, arguments, {&input, 1}, options, calls);
+    if (arguments.json) return print_hypotheses(found);
+    return cli::print("{}\n", fmt::join(best_of(found), ","));
   }
-  host::Translator translator = translator_of(file, arguments, pool, true);
+  generate_over(model, arguments, {}, options, calls);
+  if (!arguments.json) calls.on_text = [](std::string_view text, int32_t) { print("{}\n", text); };
   each_text(arguments, [&](const std::string& text) {
-    if (host::is_blank(text) && !arguments.prompt && !arguments.summarizes) {
-      return arguments.json ? print_json({{"source_ids", nlohmann::json::array()},
-                                          {"hypotheses", nlohmann::json::array()}})
-                            : print("\n");
-    }
-    search(translator, take(translator.source_of(text)), true);
+    const bool blank = trimmed(text).empty();
+    if (blank && (arguments.prompt || arguments.summarizes)) convert::fail("the text is empty");
+    if (blank && !arguments.json) return print("\n");
+    const mote_host_input input = text_input(text);
+    const HostResult found = generate_over(model, arguments, {&input, 1}, options, calls);
+    if (arguments.json) print_hypotheses(found);
     flush_output();
   });
 }

@@ -8,6 +8,7 @@
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
 #include "tools/mote/steps.h"
+#include "tools/mote/tokens.h"
 
 namespace mote::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include "host/tasks/sound/transducer.h"
 #include "tools/mote/forward/forward_sound.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/tokens.h"
 
 namespace mote::cli {
 namespace {

@@ -7,6 +7,7 @@
 #include "host/base/error.h"
 #include "host/tasks/sound/speaker.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/tokens.h"
 
 namespace mote::cli {
 namespace {

@@ -15,6 +15,7 @@
 #include "tools/mote/pages/html_page.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/text.h"
+#include "tools/mote/tokens.h"
 
 namespace mote::cli {
 namespace {
