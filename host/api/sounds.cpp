@@ -22,12 +22,6 @@ namespace {
 
 using nlohmann::json;
 
-/// A classifier that a worker keeps.
-struct KeptSounds {
-  host::SoundClassifier classifier;
-  size_t memory_bytes() const { return classifier.memory_bytes(); }
-};
-
 /// Samples that a caller holds.
 class GivenSamples : public cli::SoundSource {
  public:
@@ -197,16 +191,14 @@ host::Status classify_sounds(mote_host& opened, Inputs inputs, uint32_t top, con
   const host::Model& model = *opened.model;
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "sounds", hooks);
-  MOTE_TAKE(KeptSounds* const kept, turn->task<KeptSounds>("sounds", [&]() -> host::Result<KeptSounds> {
-    MOTE_TAKE(host::SoundClassifier made,
-              host::SoundClassifier::make(model, opened.choices(turn->platform())));
-    return KeptSounds{std::move(made)};
+  MOTE_TAKE(host::SoundClassifier* const classifier, turn->task<host::SoundClassifier>("sounds", [&] {
+    return host::SoundClassifier::make(model, opened.choices(turn->platform()));
   }));
   reply.json = json::array();
   for (const mote_host_input& input : inputs) {
     host::SoundFileInput sound(source_of(input), model.sound().rate);
     MOTE_TAKE(const std::vector<float> probabilities,
-              kept->classifier.probabilities(sound, hooks, name_of(input, "sound")));
+              classifier->probabilities(sound, hooks, name_of(input, "sound")));
     reply.json.push_back(
         {{"labels", labels_json(probabilities, top, [&](uint32_t i) { return model.label(i); })}});
   }

@@ -14,12 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-/// A translator that a worker keeps.
-struct KeptTranslator {
-  host::Translator translator;
-  size_t memory_bytes() const { return translator.memory_bytes(); }
-};
-
 host::Status generate_over(mote_host& opened, Inputs inputs, const char* json_options, bool summarizes,
                            const mote_host_calls* calls, Reply& reply) {
   const host::Model& model = *opened.model;
@@ -39,12 +33,9 @@ host::Status generate_over(mote_host& opened, Inputs inputs, const char* json_op
       std::string(summarizes ? "summarize\n" : "translate\n") + (json_options == nullptr ? "" : json_options);
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, key, hooks);
-  MOTE_TAKE(KeptTranslator* const kept,
-            turn->task<KeptTranslator>(key, [&]() -> host::Result<KeptTranslator> {
-              MOTE_TAKE(host::Translator made,
-                        host::Translator::make(model, opened.choices(turn->platform()), wanted));
-              return KeptTranslator{std::move(made)};
-            }));
+  MOTE_TAKE(host::Translator* const translator, turn->task<host::Translator>(key, [&] {
+    return host::Translator::make(model, opened.choices(turn->platform()), wanted);
+  }));
   reply.json = json::array();
   const host::OnToken on_text = on_token_of(calls);
   for (const mote_host_input& input : inputs) {
@@ -52,17 +43,17 @@ host::Status generate_over(mote_host& opened, Inputs inputs, const char* json_op
     if (of_ids) {
       source = ids_of(input);
     } else if (const std::string text = text_of(input); !host::is_blank(text)) {
-      MOTE_TAKE(source, kept->translator.source_of(text));
+      MOTE_TAKE(source, translator->source_of(text));
     } else {
       reply.json.push_back({{"text", ""}, {"source_ids", json::array()}, {"hypotheses", json::array()}});
       continue;
     }
-    MOTE_TAKE(const std::vector<host::SourceHypothesis> found, kept->translator.search(source, hooks));
+    MOTE_TAKE(const std::vector<host::SourceHypothesis> found, translator->search(source, hooks));
     json hypotheses = json::array();
     for (const host::SourceHypothesis& one : found) {
       hypotheses.push_back({{"ids", one.ids}, {"score", one.score}});
       if (of_ids) continue;
-      MOTE_TAKE(const std::string words, kept->translator.text_of(one.ids));
+      MOTE_TAKE(const std::string words, translator->text_of(one.ids));
       if (on_text && hypotheses.size() == 1) on_text(-1, words);
       hypotheses.back()["text"] = words;
     }

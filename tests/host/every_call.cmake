@@ -2,11 +2,11 @@
 # Golden models with what lies beside published ones, for every_call.c: tokenizers, steps of pictures, letters of sounds.
 set(here ${CMAKE_CURRENT_BINARY_DIR}/every_call)
 set(goldens ${CMAKE_CURRENT_SOURCE_DIR}/golden)
-foreach(model llama bert_sentence_dense bert_cross_encoder bert_classifier t5)
+file(COPY ${goldens}/models/bert_sentence_dense ${goldens}/models/bert_cross_encoder DESTINATION ${here})
+foreach(model llama bert_classifier t5)
   file(COPY ${goldens}/models/${model} DESTINATION ${here})
   file(COPY ${goldens}/tokenizers/small/tokenizer.json DESTINATION ${here}/${model})
 endforeach()
-file(COPY ${goldens}/models/bert_cross_encoder/tokenizer.json DESTINATION ${here}/bert_cross_encoder)
 file(READ ${here}/llama/config.json config)
 string(REGEX REPLACE "\"max_position_embeddings\": [0-9]+" "\"max_position_embeddings\": 2048" config "${config}")
 file(WRITE ${here}/llama/config.json "${config}")

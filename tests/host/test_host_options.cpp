@@ -113,7 +113,8 @@ TEST_CASE("host: threads and a backend are set before the first call only") {
 TEST_CASE("host: hashes are checked when the model is opened, where the caller asks") {
   std::ifstream in(encoder(), std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  bytes[bytes.size() - 70] = static_cast<char>(bytes[bytes.size() - 70] ^ 1);
+  char& last = bytes[bytes.size() - 64];  // what is aligned to 64 bytes is no padding
+  last = static_cast<char>(last ^ 1);
   const std::string path = encoder() + ".flipped";
   std::ofstream(path, std::ios::binary) << bytes;
   mote_host* model = nullptr;
@@ -132,7 +133,8 @@ TEST_CASE("host: variables of a template keep the order of their keys, and input
   TEST_ASSERT_EQUAL_STRING("b a c ", assert_ok(rendered).at("text").get<std::string>());
   TEST_ASSERT_EQUAL_STRING("b a c ", rendered.bytes());
   inputs[0] = text("{{ raise_exception('not so') }}");
-  assert_fails(Got(mote_host_template(inputs, 2, nullptr)), MOTE_BAD_INPUT, "the template: refused: not so");
+  assert_fails(Got(mote_host_template(inputs, 2, nullptr)), MOTE_BAD_INPUT,
+               "the template: refused: the template says: not so");
   inputs[0].path = "chat.jinja";
   inputs[1] = text("{");
   inputs[1].path = "talk.json";
