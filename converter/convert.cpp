@@ -25,6 +25,7 @@
 #include "converter/read_model.h"
 #include "converter/self_test.h"
 #include "converter/speech_tokens.h"
+#include "converter/task.h"
 #include "converter/tied_head.h"
 #include "converter/towers.h"
 #include "host/base/error.h"
@@ -297,6 +298,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
   if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
     take_speech_tokens(source, text ? &*text : nullptr, graph);
+  take_task(spec, text ? &*text : nullptr, graph);
   const UnderstoodTemplate chat = choose_chat_pieces(options, source, text ? &*text : nullptr, graph);
 
   OutputFile output(target);

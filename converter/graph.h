@@ -144,6 +144,10 @@ struct Graph : ProgramGraph {
   std::optional<SightSpec> sight = std::nullopt;
   std::optional<SpeechSpec> speech = std::nullopt;
   std::optional<VoiceSpec> voice = std::nullopt;
+  Task task = Task::none;
+  int32_t mask_id = -1;
+  std::vector<LanguageSpec> languages = {};
+  bool language_in_source = false;
 };
 
 }  // namespace mote::convert

@@ -145,15 +145,18 @@ Offset<file::ChatFormat> write_chat_format(FlatBufferBuilder& builder,
 
 Offset<file::Picture> write_picture(FlatBufferBuilder& builder, const PictureFormat& picture) {
   if (picture.height == 0) return 0;
+  std::vector<Offset<file::PictureStep>> steps;
+  for (const PictureStep& step : picture.steps) {
+    steps.push_back(file::CreatePictureStepDirect(
+        builder, static_cast<file::PictureStepKind>(step.kind), static_cast<uint8_t>(step.filter),
+        step.height, step.width, step.multiple, step.least, step.most, step.factor,
+        step.mean.empty() ? nullptr : &step.mean, step.std.empty() ? nullptr : &step.std));
+  }
   return file::CreatePictureDirect(
       builder, picture.height, picture.width, picture.channels, picture.patch, picture.before, picture.after,
-      picture.resize_height, picture.resize_width, static_cast<uint8_t>(picture.resample),
-      picture.crop_height, picture.crop_width, picture.rescale,
-      picture.mean.empty() ? nullptr : &picture.mean, picture.std.empty() ? nullptr : &picture.std,
-      picture.similarity_scale, picture.similarity_bias, picture.any_size, picture.rope_width,
-      picture.rope_base, picture.positions_side, picture.channels_last, picture.merge,
-      picture.angles_by_place, picture.positions_by_corners, picture.least_pixels, picture.most_pixels,
-      picture.longest, picture.tile, picture.frames, picture.multiple);
+      steps.empty() ? nullptr : &steps, picture.similarity_scale, picture.similarity_bias, picture.any_size,
+      picture.rope_width, picture.rope_base, picture.positions_side, picture.channels_last, picture.merge,
+      picture.angles_by_place, picture.positions_by_corners, picture.frames);
 }
 
 Offset<file::Sight> write_sight(FlatBufferBuilder& builder, const std::optional<SightSpec>& sight) {
@@ -167,13 +170,21 @@ Offset<file::Sight> write_sight(FlatBufferBuilder& builder, const std::optional<
 
 Offset<file::Speech> write_speech(FlatBufferBuilder& builder, const std::optional<SpeechSpec>& speech) {
   if (!speech) return 0;
-  std::vector<Offset<flatbuffers::String>> languages;
-  for (const std::string& language : speech->languages) languages.push_back(builder.CreateString(language));
-  return file::CreateSpeechDirect(builder, &languages, &speech->language_ids, speech->transcribe,
-                                  speech->translate, speech->no_timestamps, speech->first_timestamp,
-                                  speech->previous, speech->no_speech, &speech->suppressed,
-                                  &speech->suppressed_first, &speech->durations, speech->language,
-                                  speech->translates);
+  return file::CreateSpeechDirect(
+      builder, speech->transcribe, speech->translate, speech->no_timestamps, speech->first_timestamp,
+      speech->previous, speech->no_speech, &speech->suppressed, &speech->suppressed_first, &speech->durations,
+      speech->language, speech->translates, speech->names_task, speech->timestamp_frames,
+      speech->latest_first, speech->tokens_of_second, speech->tokens_of_frame);
+}
+
+Offset<file::Purpose> write_purpose(FlatBufferBuilder& builder, const Graph& graph,
+                                    const std::string& chat_template) {
+  std::vector<Offset<file::Language>> languages;
+  for (const LanguageSpec& language : graph.languages)
+    languages.push_back(file::CreateLanguageDirect(builder, language.code.c_str(), language.id));
+  return file::CreatePurposeDirect(builder, static_cast<file::Task>(graph.task), graph.mask_id,
+                                   languages.empty() ? nullptr : &languages, graph.language_in_source,
+                                   chat_template.empty() ? nullptr : chat_template.c_str());
 }
 
 Offset<file::BeamSearch> write_beams(FlatBufferBuilder& builder, const std::optional<BeamDefaults>& beams) {
@@ -302,7 +313,7 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     sound = file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
                               spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before,
                               static_cast<file::SoundFeatures>(spec.features), spec.fft, spec.hop, spec.scale,
-                              spec.mean, spec.cleans_up);
+                              spec.mean, spec.cleans_up, spec.longest, spec.margin);
   }
   const auto picture = write_picture(builder, graph.picture);
   Offset<file::Globals> globals = 0;
@@ -313,6 +324,7 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   }
   const auto speech = write_speech(builder, graph.speech);
   const auto beams = write_beams(builder, metadata.beams);
+  const auto purpose = write_purpose(builder, graph, metadata.chat_template);
   file::Feature features = required_features(graph);
   if (metadata.tokenizer != nullptr && metadata.tokenizer->has_class_ranges())
     features |= file::Feature::class_ranges;
@@ -327,8 +339,7 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
       labels.empty() ? nullptr : &labels, graph.token_types, features, prompts.empty() ? nullptr : &prompts,
       metadata.default_prompt, sound, picture, globals, speech, beams, write_sight(builder, graph.sight),
       write_voice(builder, graph.voice), graph.memory, write_generation(builder, metadata.generation),
-      similarity_of(metadata.similarity),
-      metadata.chat_template.empty() ? nullptr : metadata.chat_template.c_str());
+      similarity_of(metadata.similarity), purpose);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

@@ -32,18 +32,53 @@ struct SoundSpec {
   uint32_t fft = 0, hop = 0;
   float scale = 0.0f, mean = 0.0f;
   bool cleans_up = false;  // texts of labels
+  float longest = 0.0f, margin = 0.0f;
+};
+
+/// The schema's.
+enum class Task : uint8_t {
+  none,
+  generate,
+  rewrite,
+  embed_texts,
+  label_texts,
+  score_pairs,
+  label_tokens,
+  find_answers,
+  fill_masks,
+  embed_pictures,
+  label_pictures,
+  detect,
+  measure_depth,
+  see,
+  read_pictures,
+  label_sounds,
+  transcribe_words,
+  transcribe_tokens,
+  transcribe_transducer,
+  transcribe_windows,
+  transcribe_greedy,
+  transcribe_beams,
+  speak
+};
+
+/// The schema's: a language and the token that says so.
+struct LanguageSpec {
+  std::string code;
+  int32_t id;
 };
 
 /// The schema's: ids of a decoder of speech that are no text, -1 for none.
 struct SpeechSpec {
-  std::vector<std::string> languages;
-  std::vector<int32_t> language_ids;
   int32_t transcribe = -1, translate = -1, no_timestamps = -1, first_timestamp = -1, previous = -1,
           no_speech = -1;
   std::vector<int32_t> suppressed, suppressed_first;
   std::vector<uint32_t> durations;
   uint32_t language = 0;
-  bool translates = false;
+  bool translates = false, names_task = false;
+  uint32_t timestamp_frames = 1, latest_first = 0;
+  float tokens_of_second = 0.0f;
+  uint32_t tokens_of_frame = 0;
 };
 
 /// The schema's: what a model that reads texts takes of pictures.

@@ -6,13 +6,33 @@
 
 namespace mote::convert {
 
+/// The schema's.
+enum class PictureStepKind : uint8_t {
+  resize,
+  resize_shorter,
+  resize_bounded,
+  resize_evenly,
+  resize_pixels,
+  resize_longer,
+  crop,
+  tile,
+  rescale,
+  normalize
+};
+
+/// The schema's.
+struct PictureStep {
+  PictureStepKind kind = PictureStepKind::resize;
+  uint32_t filter = 0, height = 0, width = 0, multiple = 1, least = 0, most = 0;
+  float factor = 0.0f;
+  std::vector<float> mean = {}, std = {};
+};
+
 /// The schema's Picture: what becomes a program's rows of floats.
 struct PictureFormat {
   uint32_t height = 0, width = 0, channels = 0, patch = 0;  // no height: the program takes no pictures
   uint32_t before = 0, after = 0;
-  uint32_t resize_height = 0, resize_width = 0, resample = 0, crop_height = 0, crop_width = 0;
-  float rescale = 0.0f;
-  std::vector<float> mean = {}, std = {};
+  std::vector<PictureStep> steps = {};
   float similarity_scale = 0.0f, similarity_bias = 0.0f;
   bool any_size = false;
   uint32_t rope_width = 0;
@@ -21,7 +41,6 @@ struct PictureFormat {
   bool channels_last = false;
   uint32_t merge = 1, frames = 1;
   bool angles_by_place = false, positions_by_corners = false;
-  uint32_t least_pixels = 0, most_pixels = 0, longest = 0, tile = 0, multiple = 0;
 
   uint32_t patches() const { return (height / patch) * (width / patch); }
   uint32_t rows() const { return before + patches() + after; }

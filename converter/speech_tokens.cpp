@@ -17,6 +17,9 @@ namespace {
 using nlohmann::json;
 
 constexpr int kSpeechTokensDepth = 16;
+constexpr uint32_t kTimestampFrames = 2;  // 20 ms
+constexpr uint32_t kLatestFirst = 50;     // within a second, where the source does not say
+constexpr uint32_t kMostTimestamps = 1 << 20;
 constexpr uint32_t kLeastMultilingual = 51865;  // tokens of Whisper's models that know several languages
 
 class SpeechTokens {
@@ -31,8 +34,8 @@ class SpeechTokens {
         tokenizer_(tokenizer),
         vocab_(vocab) {}
 
-  SpeechSpec read() {
-    SpeechSpec speech;
+  SpeechSettings read() {
+    SpeechSettings speech;
     speech.no_timestamps = id_of("no_timestamps_token_id", {"<|notimestamps|>"});
     if (speech.no_timestamps >= 0 && static_cast<uint32_t>(speech.no_timestamps) + 1 < vocab_)
       speech.first_timestamp = speech.no_timestamps + 1;
@@ -44,6 +47,8 @@ class SpeechTokens {
     read_defaults(speech);
     speech.suppressed = list("suppress_tokens", "suppress_ids");
     speech.suppressed_first = list("begin_suppress_tokens", "suppress_ids_begin");
+    speech.timestamp_frames = kTimestampFrames;
+    speech.latest_first = latest_first();
     return speech;
   }
 
@@ -74,13 +79,20 @@ class SpeechTokens {
     return file_.flag(generation_, "is_multilingual", vocab_ >= kLeastMultilingual);
   }
 
+  /// Returns how many timestamps behind that of 0 seconds a text may begin with.
+  uint32_t latest_first() const {
+    constexpr const char* kKey = "max_initial_timestamp_index";
+    const json* value = file_.find(generation_, kKey);
+    return value == nullptr ? kLatestFirst : static_cast<uint32_t>(file_.size(*value, kKey, kMostTimestamps));
+  }
+
   static std::string code_of(const std::string& text) {
     const bool marked = text.size() > 4 && text.starts_with("<|") && text.ends_with("|>");
     return marked ? text.substr(2, text.size() - 4) : "";
   }
 
   /// Those that lang_to_id names, else the added tokens between the one that starts a text and the tasks.
-  void read_languages(SpeechSpec& speech) const {
+  void read_languages(SpeechSettings& speech) const {
     speech.translate = added("<|translate|>");
     speech.transcribe = added("<|transcribe|>");
     const auto tasks = generation_.find("task_to_id");
@@ -101,15 +113,14 @@ class SpeechTokens {
       if (id > start && id < end) add(code_of(token.text), id, speech);
     }
   }
-  static void add(const std::string& code, int32_t id, SpeechSpec& speech) {
+  static void add(const std::string& code, int32_t id, SpeechSettings& speech) {
     if (code.empty()) return;
-    speech.languages.push_back(code);
-    speech.language_ids.push_back(id);
+    speech.languages.push_back({code, id});
   }
 
   /// The language and the task that the original begins with: by their names, or else by the tokens of an
   /// older key, which config.json may have instead.
-  void read_defaults(SpeechSpec& speech) const {
+  void read_defaults(SpeechSettings& speech) const {
     const json *language = file_.find(generation_, "language"), *task = file_.find(generation_, "task");
     if (language != nullptr) speech.language = number_of(*language, speech);
     if (task != nullptr) {
@@ -120,7 +131,7 @@ class SpeechTokens {
     // The original puts the token of a task there where it is told one, or a language.
     bool says_task = task != nullptr || (language != nullptr && generation_.contains("task_to_id"));
     if (language == nullptr && task == nullptr) says_task = read_forced(speech);
-    if (!says_task) speech.transcribe = -1;
+    speech.names_task = says_task;
     if (speech.translates && speech.translate < 0)
       file_.refuse("the task is to translate, which the model has no token for");
   }
@@ -136,13 +147,14 @@ class SpeechTokens {
   }
 
   /// Returns the number of a language by its name ("french"), code or token, from 1 on.
-  uint32_t number_of(const json& language, const SpeechSpec& speech) const {
+  uint32_t number_of(const json& language, const SpeechSettings& speech) const {
     std::string name = language.is_string() ? language.get<std::string>() : "";
     std::transform(name.begin(), name.end(), name.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     const std::string marked = code_of(name), code = marked.empty() ? code_named(name) : marked;
     if (speech.languages.empty() && code == "en") return 0;
-    const auto found = std::find(speech.languages.begin(), speech.languages.end(), code);
+    const auto found = std::find_if(speech.languages.begin(), speech.languages.end(),
+                                    [&](const LanguageSpec& known) { return known.code == code; });
     if (found == speech.languages.end())
       file_.refuse_value("language", &language, "a language that the model knows");
     return static_cast<uint32_t>(found - speech.languages.begin()) + 1;
@@ -150,13 +162,13 @@ class SpeechTokens {
 
   /// Pairs of a place from 1 on and the token there, null for a language that is heard. Returns whether one
   /// is a task's.
-  bool read_forced(SpeechSpec& speech) const {
+  bool read_forced(SpeechSettings& speech) const {
     constexpr const char* kKey = "forced_decoder_ids";
     const json* forced = file_.find(generation_, kKey);
     if (forced == nullptr) forced = file_.find(config_, kKey);
     if (forced == nullptr || *forced == json::array()) return false;
     // Without a tokenizer nothing says which tokens those are, and no text is written.
-    if (tokenizer_ == nullptr && speech.language_ids.empty() && speech.no_timestamps < 0) return false;
+    if (tokenizer_ == nullptr && speech.languages.empty() && speech.no_timestamps < 0) return false;
     const auto refuse = [&] {
       file_.refuse_value(kKey, forced,
                          "pairs of a place from 1 on and the token of a language or a task there");
@@ -170,9 +182,10 @@ class SpeechTokens {
       if (pair[0] != i + 1) refuse();
       if (pair[1].is_null()) continue;
       const int32_t id = checked(pair[1], kKey);
-      const auto language = std::find(speech.language_ids.begin(), speech.language_ids.end(), id);
-      if (language != speech.language_ids.end()) {
-        speech.language = static_cast<uint32_t>(language - speech.language_ids.begin()) + 1;
+      const auto language = std::find_if(speech.languages.begin(), speech.languages.end(),
+                                         [&](const LanguageSpec& known) { return known.id == id; });
+      if (language != speech.languages.end()) {
+        speech.language = static_cast<uint32_t>(language - speech.languages.begin()) + 1;
       } else if (id == speech.translate) {
         speech.translates = says_task = true;
       } else if (id == speech.transcribe) {
@@ -223,17 +236,11 @@ constexpr const char* kSpeechKeys[] = {"lang_to_id",
                                        "max_length"};
 
 /// Keys of a search that Whisper's own does not have, with what changes nothing.
-constexpr std::pair<const char*, double> kSearchKeys[] = {{"num_beams", 1},
-                                                          {"do_sample", 0},
-                                                          {"length_penalty", 1},
-                                                          {"repetition_penalty", 1},
-                                                          {"temperature", 1},
-                                                          {"no_repeat_ngram_size", 0},
-                                                          {"min_length", 0},
-                                                          {"min_new_tokens", 0},
-                                                          {"max_new_tokens", 0},
-                                                          {"guidance_scale", 1},
-                                                          {"max_initial_timestamp_index", 50}};
+constexpr std::pair<const char*, double> kSearchKeys[] = {{"num_beams", 1},      {"do_sample", 0},
+                                                          {"length_penalty", 1}, {"repetition_penalty", 1},
+                                                          {"temperature", 1},    {"no_repeat_ngram_size", 0},
+                                                          {"min_length", 0},     {"min_new_tokens", 0},
+                                                          {"max_new_tokens", 0}, {"guidance_scale", 1}};
 
 }  // namespace
 
@@ -262,16 +269,17 @@ std::vector<std::string> unread_speech_keys(const Source& source) {
   return unread;
 }
 
-SpeechSpec read_speech_tokens(const Source& source, const TokenizerSpec* tokenizer, uint32_t vocab) {
+SpeechSettings read_speech_tokens(const Source& source, const TokenizerSpec* tokenizer, uint32_t vocab) {
   return SpeechTokens(source, tokenizer, vocab).read();
 }
 
 void take_speech_tokens(Source& source, const TokenizerSpec* tokenizer, Graph& graph) {
-  graph.speech = read_speech_tokens(source, tokenizer, graph.vocab);
-  const SpeechSpec& speech = *graph.speech;
+  const SpeechSettings speech = read_speech_tokens(source, tokenizer, graph.vocab);
+  graph.speech = speech;
+  graph.languages = speech.languages;
   if (speech.language != 0)
     source.notes.push_back(fmt::format("hears the language {} by default, as the model's files say",
-                                       speech.languages[speech.language - 1]));
+                                       speech.languages[speech.language - 1].code));
   if (speech.translates) source.notes.push_back("writes English by default, as the model's files say");
 }
 

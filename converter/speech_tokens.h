@@ -13,9 +13,14 @@
 
 namespace mote::convert {
 
+/// The settings of a decoder of speech and the languages that it tells apart.
+struct SpeechSettings : SpeechSpec {
+  std::vector<LanguageSpec> languages;
+};
+
 /// By generation_config.json and the tokenizer's added tokens, `tokenizer` null where there is none. Throws
 /// Error for ids that the vocabulary lacks.
-SpeechSpec read_speech_tokens(const Source& source, const TokenizerSpec* tokenizer, uint32_t vocab);
+SpeechSettings read_speech_tokens(const Source& source, const TokenizerSpec* tokenizer, uint32_t vocab);
 
 /// Sets the graph's, with notes of a language and a task that its texts have by default.
 void take_speech_tokens(Source& source, const TokenizerSpec* tokenizer, Graph& graph);

@@ -53,6 +53,7 @@ inline constexpr bool kHasTraces = MOTE_PART_TRACES;
 inline constexpr bool kHasSentences = MOTE_PART_SENTENCES;  // of errors, beside their status
 inline constexpr bool kProvesWrites =
     MOTE_PART_WRITES;  // that what a program reads was written: export-c did it
+inline constexpr bool kProvesTask = MOTE_PART_WRITES;         // and that it can do its task: likewise
 inline constexpr bool kHasSearch = MOTE_PART_SEARCH;          // what a file says of beam search
 inline constexpr bool kHasGeneration = MOTE_PART_GENERATION;  // and of sampling and its rules
 

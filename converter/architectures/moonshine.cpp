@@ -16,6 +16,7 @@
 namespace mote::convert {
 namespace {
 
+constexpr float kMoonshineSeconds = 30.0f;     // of one run
 constexpr uint32_t kMoonshineRows = 1u << 14;  // of a source: a minute
 constexpr float kHiddenScore = -1e30f;         // of what lies outside of a window
 const char* const kMoonshineEncoder = "model.encoder.";
@@ -127,6 +128,8 @@ TransformerSpec read_moonshine_decoder(Config& config, const MoonshineDefaults& 
   spec.names.final_norm = base + "norm";
   spec.names.head = "proj_out";
   spec.tied_embedding = config.flag("tie_word_embeddings", defaults.tied);
+  spec.speech = SpeechSpec{};
+  spec.speech->tokens_of_second = 6.5f;  // that the authors allow, more being repetitions
   return spec;
 }
 
@@ -196,6 +199,7 @@ TransformerSpec read_moonshine(const Source& source, Config& config) {
                  config.size("encoder_num_hidden_layers", 1, kMaxLayers, 6));
   encoder.names.final_norm = base + "layer_norm";
   encoder.sound = SoundSpec{};
+  encoder.sound->longest = kMoonshineSeconds;
   encoder.sound->window = 127;
   read_waveform_settings(source, *encoder.sound);
   const uint32_t width = spec.width;
@@ -230,6 +234,7 @@ TransformerSpec read_moonshine_streaming(const Source& source, Config& config) {
   know(own, {"max_position_embeddings", "model_type"});
   own.finish();
   encoder.sound = SoundSpec{};
+  encoder.sound->longest = kMoonshineSeconds;
   encoder.sound->waveform = false;
   encoder.sound->features = SoundFeatures::compressed_frames;
   encoder.sound->hop = frame;

@@ -279,6 +279,7 @@ TransformerSpec read_parakeet_encoder(const Source& source, Config& config, uint
   spec.sound->hop = 160;
   spec.sound->window = 400;
   spec.sound->scale = 0.97f;
+  spec.sound->longest = 30.0f;
   check_parakeet_settings(source, *spec.sound);
   spec.stem = [sizes](TransformerBuilder& builder) { return build_subsampling(builder, sizes); };
   LayerSpec layer;

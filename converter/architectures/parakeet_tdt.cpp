@@ -13,6 +13,8 @@
 namespace mote::convert {
 namespace {
 
+constexpr uint32_t kMostTokensOfFrame = 4096;
+
 std::vector<uint32_t> read_durations(Config& config) {
   const nlohmann::json* value = config.value("durations");
   if (value == nullptr) return {0, 1, 2, 3, 4};
@@ -54,8 +56,10 @@ TransformerSpec read_parakeet_tdt(const Source& source, Config& config) {
   TransformerSpec spec{};
   const uint32_t labels = config.size("vocab_size", 1, kMaxSize, 8193);
   const uint32_t width = config.size("decoder_hidden_size", 1, kMaxSize, 640);
-  spec.durations = read_durations(config);
-  const auto durations = static_cast<uint32_t>(spec.durations.size());
+  spec.speech = SpeechSpec{};
+  spec.speech->durations = read_durations(config);
+  spec.speech->tokens_of_frame = config.size("max_symbols_per_step", 1, kMostTokensOfFrame, 10);
+  const auto durations = static_cast<uint32_t>(spec.speech->durations.size());
   spec.vocab = labels + durations;
   spec.width = width;
   spec.context = kUnlimitedContext;
@@ -78,7 +82,7 @@ TransformerSpec read_parakeet_tdt(const Source& source, Config& config) {
   encoder.optional_biases = true;
   encoder.names.output_projection = "encoder_projector";
   encoder.output_width = width;
-  know(config, {"architectures", "max_symbols_per_step", "initializer_range"});
+  know(config, {"architectures", "initializer_range"});
   set_encoder(config, std::move(encoder), spec);
   spec.bos_id = config.token_id("blank_token_id", labels, static_cast<int32_t>(labels) - 1);
   return spec;

@@ -221,6 +221,8 @@ TransformerSpec read_wav2vec2_like(const Source& source, Config& config, bool po
   const std::string norm = base + "encoder.layer_norm";
   spec.sound = SoundSpec{};
   spec.sound->window = stem.convs[0].taps;
+  spec.sound->longest = 10.0f;
+  spec.sound->margin = 1.0f;
   for (size_t i = 1; i < stem.convs.size(); ++i) spec.sound->row_stride *= stem.convs[i].stride;
   read_waveform_settings(source, *spec.sound);
   (pre_norm ? spec.names.final_norm : stem.first_norm) = norm;

@@ -107,6 +107,7 @@ Graph first_program(const Graph& graph) {
   if (last_rows(graph) != nullptr) first.probes.push_back(*last_rows(graph));
   first.more_programs.clear();
   first.voice.reset();
+  first.task = Task::none;  // it may need the other programs
   return first;
 }
 

@@ -363,7 +363,7 @@ Graph TransformerBuilder::build() {
   graph_.bos_id = spec_.bos_id;
   graph_.memory = spec_.memory;
   if (!spec_.source) graph_.sound = spec_.sound;
-  if (!spec_.durations.empty()) graph_.speech.emplace().durations = spec_.durations;
+  graph_.speech = spec_.speech;
   embed_and_layers();
   head();
   for (const ProgramSpec& program : spec_.programs) add_program(program);

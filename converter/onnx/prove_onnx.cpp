@@ -60,7 +60,7 @@ std::string unproved(const TransformerSpec& spec, bool apart) {
       spec.dropped_id >= 0)
     return "multipliers";
   if (spec.trigrams || spec.sight || spec.globals || spec.before_head || spec.norm_weight != ".weight" ||
-      !spec.durations.empty())
+      (spec.speech && !spec.speech->durations.empty()))
     return "rows or names of another form";
   if (!spec.sines.empty() || !spec.position_table.empty() || spec.biases_by_position ||
       spec.rounds_activations)

@@ -175,7 +175,7 @@ host::Status generate(mote_host& opened, Inputs inputs, const char* json_options
   const Wanted wanted = read_wanted(json_options);
   if (inputs.size() > 1 && !wanted.chat)
     throw OptionError("pictures stand before a message: option \"chat\"");
-  if (model.encodes() || model.has_source()) return host::failed("{} continues no text", model.name());
+  if (model.task() != MOTE_TASK_GENERATE) return host::failed("{} continues no text", model.name());
   const host::GenerationPlan plan = host::plan_generation(model, wanted.generation, false);
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "generate", hooks);

@@ -12,6 +12,7 @@
 #include "host/base/error.h"
 #include "host/base/options.h"
 #include "host/tasks/evaluation.h"
+#include "host/tasks/labels.h"
 #include "host/tasks/text.h"
 #include "mote/mote.h"
 
@@ -186,7 +187,7 @@ host::Status answer_questions(mote_host& opened, const mote_host_input& input, c
 host::Status label_texts(const host::Model& model, host::TextEncoder& encoder, const mote_host_input& input,
                          const Evaluated& wanted, const host::Hooks& hooks, Reply& reply) {
   const mote_output_info& output = encoder.output();
-  if (output.kind != MOTE_OUTPUT_SEQUENCE_LABELS) return host::failed("{} labels no texts", model.name());
+  if (!host::labels_whole_texts(model.task())) return host::failed("{} labels no texts", model.name());
   if (output.labels < 2)
     return host::failed("{} has a single label: there is nothing to choose", model.name());
   const std::string name = name_of(input, "the texts");
@@ -214,7 +215,7 @@ host::Status label_texts(const host::Model& model, host::TextEncoder& encoder, c
 
 host::Status compare_pairs(const host::Model& model, host::TextEncoder& encoder, const mote_host_input& input,
                            const Evaluated& wanted, const host::Hooks& hooks, Reply& reply) {
-  if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING)
+  if (model.task() != MOTE_TASK_EMBED_TEXTS)
     return host::failed(host::Remedy::vectors, "{} gives no vectors of texts", model.name());
   const std::string name = name_of(input, "the pairs");
   const Columns table = read_table(text_of(input), name, 3, wanted.limit,

@@ -4,14 +4,14 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "host/api/model.h"
 #include "host/api/result.h"
 #include "host/base/error.h"
 #include "host/base/options.h"
 #include "host/tasks/picture_encoder.h"
-#include "host/tasks/sound/speaker.h"
-#include "host/tasks/sound/transcribe.h"
 #include "host/tasks/verify.h"
 #include "mote/mote.h"
 #include "mote/pictures.h"
@@ -24,64 +24,45 @@ bool talks(const host::Model& model) {
 }
 
 /// Names the calls that a model is for.
-nlohmann::json tasks_of(const host::Model& model) {
-  nlohmann::json tasks = nlohmann::json::array();
-  const bool pictures = host::takes_pictures(model), sounds = model.sound().rate != 0;
-  if (host::speech_kind(model) != host::SpeechKind::none || host::reads_pictures(model))
-    tasks.push_back("transcribe");
-  if (host::speaks(model)) tasks.push_back("speak");
-  if (model.has_source() && !sounds && model.has_tokenizer() && tasks.empty()) {
-    tasks.push_back("translate");
-    tasks.push_back("summarize");
+nlohmann::json calls_of(const host::Model& model) {
+  using Calls = std::vector<std::string>;
+  switch (model.task()) {
+    case MOTE_TASK_NONE:
+    case MOTE_TASK_SEE:
+      return nlohmann::json::array();
+    case MOTE_TASK_GENERATE:
+      return talks(model) ? Calls{"generate", "chat"} : Calls{"generate"};
+    case MOTE_TASK_REWRITE:
+      return model.has_tokenizer() ? Calls{"translate", "summarize"} : Calls{};
+    case MOTE_TASK_EMBED_TEXTS:
+      return Calls{"embed", "rank"};
+    case MOTE_TASK_SCORE_PAIRS:
+      return Calls{"classify", "rerank"};
+    case MOTE_TASK_LABEL_TEXTS:
+    case MOTE_TASK_LABEL_TOKENS:
+    case MOTE_TASK_FIND_ANSWERS:
+    case MOTE_TASK_FILL_MASKS:
+    case MOTE_TASK_LABEL_PICTURES:
+    case MOTE_TASK_LABEL_SOUNDS:
+      return Calls{"classify"};
+    case MOTE_TASK_EMBED_PICTURES:
+      return Calls{"embed"};
+    case MOTE_TASK_DETECT:
+      return Calls{"detect"};
+    case MOTE_TASK_MEASURE_DEPTH:
+      return Calls{"depth"};
+    case MOTE_TASK_READ_PICTURES:
+    case MOTE_TASK_TRANSCRIBE_WORDS:
+    case MOTE_TASK_TRANSCRIBE_TOKENS:
+    case MOTE_TASK_TRANSCRIBE_TRANSDUCER:
+    case MOTE_TASK_TRANSCRIBE_WINDOWS:
+    case MOTE_TASK_TRANSCRIBE_GREEDY:
+    case MOTE_TASK_TRANSCRIBE_BEAMS:
+      return Calls{"transcribe"};
+    case MOTE_TASK_SPEAK:
+      return Calls{"speak"};
   }
-  if (!model.encodes() && !model.has_source() && tasks.empty()) tasks.push_back("generate");
-  if (!model.encodes() && !model.has_source() && talks(model)) tasks.push_back("chat");
-  switch (model.output().kind) {
-    case MOTE_OUTPUT_EMBEDDING:
-      if (!sounds) tasks.push_back("embed");
-      if (!sounds && !pictures) tasks.push_back("rank");
-      break;
-    case MOTE_OUTPUT_SEQUENCE_LABELS:
-      tasks.push_back("classify");
-      if (!sounds && !pictures && model.output().labels == 1) tasks.push_back("rerank");
-      break;
-    case MOTE_OUTPUT_TOKEN_LABELS:
-    case MOTE_OUTPUT_ANSWER_SPAN:
-    case MOTE_OUTPUT_MASKED_TOKEN:
-      if (!sounds) tasks.push_back("classify");
-      break;
-    case MOTE_OUTPUT_BOXES:
-      tasks.push_back("detect");
-      break;
-    case MOTE_OUTPUT_DEPTH:
-      tasks.push_back("depth");
-      break;
-    case MOTE_OUTPUT_NEXT_TOKEN:
-    case MOTE_OUTPUT_HIDDEN:
-      break;
-  }
-  return tasks;
-}
-
-/// Returns null for a model that writes down no sound.
-const char* speech_name(host::SpeechKind kind) {
-  switch (kind) {
-    case host::SpeechKind::words:
-      return "words";
-    case host::SpeechKind::tokens:
-      return "tokens";
-    case host::SpeechKind::transducer:
-      return "transducer";
-    case host::SpeechKind::searched:
-      return "searched";
-    case host::SpeechKind::generated:
-      return "generated";
-    case host::SpeechKind::whisper:
-      return "whisper";
-    case host::SpeechKind::none:
-      break;
-  }
-  return nullptr;
+  return nlohmann::json::array();
 }
 
 nlohmann::json info_of(mote_host& opened) {
@@ -93,10 +74,10 @@ nlohmann::json info_of(mote_host& opened) {
   const char* name = nullptr;
   for (uint32_t i = 0; mote_model_prompt(model.get(), i, &name) != nullptr; ++i) prompts.push_back(name);
   const char* chat = mote_chat_format(model.get());
-  const char* speech = speech_name(host::speech_kind(model));
   return {{"name", info.name},
           {"architecture", info.architecture},
-          {"tasks", tasks_of(model)},
+          {"task", mote_model_task_name(model.task())},
+          {"tasks", calls_of(model)},
           {"vocab", info.vocab},
           {"tokens", info.tokens},
           {"context", info.context},
@@ -105,7 +86,6 @@ nlohmann::json info_of(mote_host& opened) {
           {"prompts", prompts},
           {"chat_format", chat == nullptr ? nlohmann::json() : nlohmann::json(chat)},
           {"sample_rate", model.sound().rate},
-          {"speech", speech == nullptr ? nlohmann::json() : nlohmann::json(speech)},
           {"takes_pictures", host::takes_pictures(model)},
           {"weight_bytes", info.weight_bytes},
           {"file_bytes", opened.bytes.size()},

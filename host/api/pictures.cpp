@@ -70,11 +70,11 @@ host::Status detect(mote_host& opened, Inputs inputs, const char* json_options, 
   float threshold = 0.5f;
   options.read("threshold", threshold, 0.0f, 1.0f);
   options.finish();
-  if (opened.model->output().kind != MOTE_OUTPUT_BOXES)
-    return host::failed("{} finds no boxes", opened.model->name());
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "pictures", hooks);
   MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
+  if (opened.model->task() != MOTE_TASK_DETECT)
+    return host::failed("{} finds no boxes", opened.model->name());
   reply.json = json::array();
   for (const mote_host_input& input : inputs) {
     MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, hooks));
@@ -111,7 +111,7 @@ host::Status depth(mote_host& opened, const mote_host_input& input, const char* 
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "pictures", hooks);
   MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
-  if (opened.model->output().kind != MOTE_OUTPUT_DEPTH)
+  if (opened.model->task() != MOTE_TASK_MEASURE_DEPTH)
     return host::failed("{} measures no depth", opened.model->name());
   MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, hooks));
   const std::vector<float> depths = encoder->depths();
@@ -147,7 +147,7 @@ json labels_json(const std::vector<float>& probabilities, uint32_t top,
 }
 
 host::Status embed_pictures(mote_host& opened, Inputs inputs, const mote_host_calls* calls, Reply& reply) {
-  if (opened.model->output().kind != MOTE_OUTPUT_EMBEDDING)
+  if (opened.model->task() != MOTE_TASK_EMBED_PICTURES)
     return host::failed("{} gives no vectors", opened.model->name());
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "pictures", hooks);
@@ -172,7 +172,7 @@ host::Status classify_pictures(mote_host& opened, Inputs inputs, uint32_t top, c
   Turn turn(opened, "pictures", hooks);
   MOTE_TAKE(KeptPictures* const kept, kept_of(opened, turn));
   host::PictureEncoder& encoder = kept->encoder;
-  const bool own = encoder.output().kind == MOTE_OUTPUT_SEQUENCE_LABELS;
+  const bool own = model.task() == MOTE_TASK_LABEL_PICTURES;
   if (own && !words.empty()) return host::failed("{} has labels of its own", model.name());
   if (!own) MOTE_TRY(take_texts(opened, turn->platform(), words, hooks, *kept));
   reply.json = json::array();

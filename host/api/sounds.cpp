@@ -104,15 +104,15 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
   options.read("to", wanted.to);
   options.finish();
   wanted.whisper.deflated = host::deflater();
-  if (host::reads_pictures(model)) return read_picture(opened, input, calls, reply);
+  if (model.task() == MOTE_TASK_READ_PICTURES) return read_picture(opened, input, calls, reply);
   MOTE_TRY(host::require_speech(model, wanted));
   host::SoundFileInput sound(source_of(input), model.sound().rate);
   const host::Hooks hooks = hooks_of(opened, calls);
   const Turn turn(opened, "transcribe", hooks);
   host::WholeText whole(model);
   json segments = json::array();
-  const host::SpeechKind kind = host::speech_kind(model);
-  if (kind == host::SpeechKind::whisper && !wanted.whisper.deflated)
+  const bool of_words = model.task() == MOTE_TASK_TRANSCRIBE_WORDS;
+  if (model.task() == MOTE_TASK_TRANSCRIBE_WINDOWS && !wanted.whisper.deflated)
     hooks.say("this build has no zlib, which tells texts that repeat themselves: they stay");
   const host::OnToken on_text = on_token_of(calls);
   const auto tell = [&](const host::Passage& segment) {
@@ -128,7 +128,7 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
                          whole.add(passage);
                          const host::Passage shown{whole.shown(passage.text), passage.begin, passage.end};
                          if (on_text) on_text(-1, shown.text);
-                         if (kind == host::SpeechKind::words) return words.push_back(passage);
+                         if (of_words) return words.push_back(passage);
                          tell(shown);
                        }));
   for (host::Passage& line : joined(words)) tell({whole.shown(line.text), line.begin, line.end});
@@ -136,7 +136,7 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
   const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
   reply.bytes.assign(bytes, bytes + text.size());
   reply.json = {{"text", text}, {"segments", std::move(segments)}, {"heard", transcript.heard}};
-  if (kind == host::SpeechKind::words) {
+  if (of_words) {
     json& all = reply.json["words"] = json::array();
     for (const host::Passage& word : words)
       all.push_back(passage_json({host::trimmed(word.text), word.begin, word.end}));
@@ -165,7 +165,7 @@ host::Status speak(mote_host& opened, const mote_host_input& input, const char* 
   options.read("seed", wanted.seed);
   options.read("speed", wanted.speed, 0.1f, 10.0f);
   options.finish();
-  if (!host::speaks(model)) return host::failed("{} does not speak", model.name());
+  if (model.task() != MOTE_TASK_SPEAK) return host::failed("{} does not speak", model.name());
   mote_voice_info voice;
   mote_model_get_voice(model.get(), &voice);
   const host::Hooks hooks = hooks_of(opened, calls);

@@ -120,16 +120,17 @@ json spans_json(const std::string& text, const std::vector<host::LabelledSpan>& 
   return found;
 }
 
-json reading_json(mote_output_kind kind, const std::string& text, const host::TextReading& reading) {
+json reading_json(mote_model_task task, const std::string& text, const host::TextReading& reading) {
   json labels = json::array(), masks = json::array();
-  switch (kind) {
-    case MOTE_OUTPUT_SEQUENCE_LABELS:
+  switch (task) {
+    case MOTE_TASK_LABEL_TEXTS:
+    case MOTE_TASK_SCORE_PAIRS:
       for (const auto& [name, probability] : reading.labels)
         labels.push_back({{"label", name}, {"probability", probability}});
       return {{"text", text}, {"labels", std::move(labels)}};
-    case MOTE_OUTPUT_TOKEN_LABELS:
+    case MOTE_TASK_LABEL_TOKENS:
       return {{"text", text}, {"entities", spans_json(text, reading.spans)}};
-    case MOTE_OUTPUT_ANSWER_SPAN:
+    case MOTE_TASK_FIND_ANSWERS:
       return {{"text", text}, {"answers", spans_json(text, reading.spans)}};
     default:
       for (const std::vector<host::Fill>& mask : reading.masks) {
@@ -173,7 +174,7 @@ host::Status classify(mote_host& model, Inputs inputs, const char* json_options,
     }
     MOTE_TRY(classifier->classify(
         read, hooks, [&](const host::EncodedText& text, const host::TextReading& reading) {
-          reply.json.push_back(reading_json(classifier->kind(), text.text, reading));
+          reply.json.push_back(reading_json(classifier->task(), text.text, reading));
         }));
   }
   return {};

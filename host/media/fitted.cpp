@@ -4,9 +4,7 @@
 namespace mote::pictures {
 namespace {
 
-Shape shape_of(Sides sides, Filter filter) {
-  return {sides.height, sides.width, 0, 0, sides.height, sides.width, filter};
-}
+Shape shape_of(Sides sides, Filter filter) { return {sides, {}, sides.height, sides.width, filter, false}; }
 
 }  // namespace
 
@@ -20,11 +18,13 @@ Raster resized_to(const Raster& picture, Sides sides, Filter filter, const Limit
 }
 
 void FittedResampler::begin(uint32_t width, uint32_t height, Turn turn) {
-  sides_ = info_.tile != 0 ? longest_sides(height, width, info_.longest)
-                           : rounded_sides(height, width, info_.patch * info_.merge, info_.least_pixels,
-                                           info_.most_pixels);
-  resampler_.emplace(shape_of(sides_, filter_), limits_);
+  own_ = {height, width};
+  steps_ = prepare(info_, own_);
+  const Sides made = own_sides_ ? steps_.sides : Sides{info_.height, info_.width};
+  resampler_.emplace(
+      Shape{steps_.sides, steps_.crop, made.height, made.width, steps_.filter, steps_.takes_others}, limits_);
   resampler_->begin(width, height, turn);
+  made_ = made;
 }
 
 }  // namespace mote::pictures

@@ -8,6 +8,7 @@
 
 #include "host/media/resample.h"
 #include "host/media/sides.h"
+#include "host/media/steps.h"
 #include "mote/pictures.h"
 
 namespace mote::pictures {
@@ -20,23 +21,31 @@ struct Raster {
 
 Raster resized_to(const Raster& picture, Sides sides, Filter filter, const Limits& limits);
 
-/// Makes a picture of the sides that a model wants of its size; of a model of tiles, before it is cut.
+/// Makes a picture of what a model's steps make of its size; of a model of tiles, before it is cut.
 class FittedResampler : public RowSink {
  public:
-  FittedResampler(const mote_picture_info& info, Filter filter, const Limits& limits)
-      : info_(info), filter_(filter), limits_(limits) {}
+  /// With `own_sides` the result has the sides that the steps give, else the model's, and another picture is
+  /// refused.
+  FittedResampler(const mote_picture_info& info, bool own_sides, const Limits& limits)
+      : info_(info), own_sides_(own_sides), limits_(limits) {}
 
   void begin(uint32_t width, uint32_t height, Turn turn) override;
   void row(const uint8_t* pixels) override { resampler_->row(pixels); }
 
-  /// After the last row.
-  Raster result() const { return {sides_.height, sides_.width, resampler_->result()}; }
+  // After the first row:
+
+  const Prepared& steps() const { return steps_; }
+  /// Returns the sides of the picture as it came.
+  Sides own() const { return own_; }
+  /// Returns the picture, after the last row.
+  Raster result() const { return {made_.height, made_.width, resampler_->result()}; }
 
  private:
   const mote_picture_info& info_;
-  Filter filter_;
+  bool own_sides_;
   Limits limits_;
-  Sides sides_{};
+  Prepared steps_{};
+  Sides own_{}, made_{};
   std::optional<Resampler> resampler_;
 };
 

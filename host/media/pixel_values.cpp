@@ -6,7 +6,6 @@
 
 #include "host/base/error.h"
 #include "host/media/fitted.h"
-#include "host/media/resample.h"
 
 namespace mote::pictures {
 namespace {
@@ -14,17 +13,6 @@ namespace {
 bool begins(std::span<const std::byte> file, std::initializer_list<uint8_t> bytes) {
   return file.size() >= bytes.size() && std::equal(bytes.begin(), bytes.end(), file.begin(),
                                                    [](uint8_t a, std::byte b) { return std::byte{a} == b; });
-}
-
-Filter filter_of(const mote_picture_info& info) {
-  if (info.resample == static_cast<uint32_t>(Filter::lanczos)) return Filter::lanczos;
-  return info.resample == static_cast<uint32_t>(Filter::bicubic) ? Filter::bicubic : Filter::bilinear;
-}
-
-Shape shape_of(const mote_picture_info& info) {
-  return {info.resize_height, info.resize_width, info.crop_height,
-          info.crop_width,    info.height,       info.width,
-          filter_of(info),    info.multiple,     info.tile == 0 ? info.longest : 0};
 }
 
 }  // namespace
@@ -42,7 +30,7 @@ void read_rows(std::span<const std::byte> file, const Limits& limits, RowSink& s
 namespace {
 
 void check_steps(const mote_picture_info& info) {
-  if (info.rescale == 0.0f) {
+  if (info.step_count == 0) {
     convert::fail(
         "the file does not say how pictures become pixel values: it was converted without a "
         "preprocessor_config.json of a known kind");
@@ -50,37 +38,25 @@ void check_steps(const mote_picture_info& info) {
   if (info.channels != kColours) convert::fail("the model takes {} colours, pictures have 3", info.channels);
 }
 
-/// Passes rows on and keeps the sides of their picture.
-class Measured : public RowSink {
- public:
-  explicit Measured(RowSink& to) : to_(to) {}
-
-  void begin(uint32_t width, uint32_t height, Turn turn) override {
-    sides_ = {height, width};
-    to_.begin(width, height, turn);
-  }
-  void row(const uint8_t* pixels) override { to_.row(pixels); }
-  Sides sides() const { return sides_; }
-
- private:
-  RowSink& to_;
-  Sides sides_{};
-};
-
 /// Returns the values [3, height, width] of a picture [height, width, 3].
-std::vector<float> values_of(const Raster& picture, const mote_picture_info& info) {
+std::vector<float> values_of(const Raster& picture, const Prepared& steps) {
   const size_t plane = size_t{picture.height} * picture.width;
   std::vector<float> values(plane * kColours);
   for (size_t colour = 0; colour < kColours; ++colour) {
     std::array<float, 256> value_of{};
     for (size_t byte = 0; byte < value_of.size(); ++byte) {
-      const float scaled = static_cast<float>(byte) * info.rescale;
-      value_of[byte] = (scaled - info.mean[colour]) / info.deviation[colour];
+      const float scaled = static_cast<float>(byte) * steps.factor;
+      value_of[byte] = (scaled - steps.mean[colour]) / steps.deviation[colour];
     }
     for (size_t i = 0; i < plane; ++i)
       values[colour * plane + i] = value_of[picture.pixels[i * kColours + colour]];
   }
   return values;
+}
+
+/// Says that the picture decides its sides.
+bool chooses_sides(const mote_picture_info& info) {
+  return info.steps[0].kind == MOTE_PICTURE_RESIZE_PIXELS || info.steps[0].kind == MOTE_PICTURE_RESIZE_LONGER;
 }
 
 /// Returns the part of a tile that the model sees: the tile begins at a place of the picture, and the part is
@@ -126,34 +102,32 @@ PictureParts picture_parts(std::span<const std::byte> file, const std::string& n
 std::vector<float> pixel_values(const RowSource& rows, const mote_picture_info& info, const Limits& limits,
                                 Sides* own) {
   check_steps(info);
-  Resampler resampler(shape_of(info), limits);
-  Measured measured(resampler);
-  rows(measured);
-  if (own != nullptr) *own = measured.sides();
-  return values_of({info.height, info.width, resampler.result()}, info);
+  FittedResampler fitted(info, false, limits);
+  rows(fitted);
+  if (own != nullptr) *own = fitted.own();
+  return values_of(fitted.result(), fitted.steps());
 }
 
 PictureParts picture_parts(const RowSource& rows, const mote_picture_info& info, const Limits& limits) {
-  if (info.tile == 0 && info.most_pixels == 0)
-    return {info.height, info.width, 0, 0, {pixel_values(rows, info, limits)}};
   check_steps(info);
-  FittedResampler fitted(info, filter_of(info), limits);
+  FittedResampler fitted(info, chooses_sides(info), limits);
   rows(fitted);
+  const Prepared& steps = fitted.steps();
   Raster whole = fitted.result();
-  if (info.tile == 0) return {whole.height, whole.width, 0, 0, {values_of(whole, info)}};
-  const uint32_t side = info.tile;
-  whole = resized_to(whole, tiled_sides(whole.height, whole.width, side), filter_of(info), limits);
+  if (steps.tile == 0) return {whole.height, whole.width, 0, 0, {values_of(whole, steps)}};
+  const uint32_t side = steps.tile;
+  whole = resized_to(whole, tiled_sides({whole.height, whole.width}, side), steps.filter, limits);
   PictureParts parts{info.height, info.width, 0, 0, {}};
   if (whole.height > side || whole.width > side) {
     parts.lines = whole.height / side;
     parts.columns = whole.width / side;
     for (uint32_t line = 0; line < parts.lines; ++line) {
       for (uint32_t column = 0; column < parts.columns; ++column)
-        parts.values.push_back(values_of(cut(whole, info, line * side, column * side), info));
+        parts.values.push_back(values_of(cut(whole, info, line * side, column * side), steps));
     }
-    whole = resized_to(whole, {side, side}, filter_of(info), limits);
+    whole = resized_to(whole, {side, side}, steps.filter, limits);
   }
-  parts.values.push_back(values_of(cut(whole, info, 0, 0), info));
+  parts.values.push_back(values_of(cut(whole, info, 0, 0), steps));
   return parts;
 }
 

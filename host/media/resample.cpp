@@ -8,12 +8,9 @@
 #include <numbers>
 
 #include "host/base/error.h"
-#include "host/media/sides.h"
 
 namespace mote::pictures {
 namespace {
-
-constexpr double kMostSide = 4294967295.0;
 
 double sinc(double x) { return x == 0 ? 1.0 : std::sin(x * std::numbers::pi) / (x * std::numbers::pi); }
 
@@ -29,37 +26,6 @@ double weight_at(Filter filter, double x) {
   constexpr double kA = -0.5;
   if (x < 1.0) return ((kA + 2.0) * x - (kA + 3.0)) * x * x + 1;
   return x < 2.0 ? (((x - 5) * x + 8) * x - 4) * kA : 0.0;
-}
-
-/// Sides of the picture before it is cropped.
-struct FullSides {
-  uint64_t height, width;
-};
-FullSides resized(const Shape& shape, uint32_t height, uint32_t width) {
-  if (shape.resize_height == 0) return {height, width};
-  if (shape.longest != 0) {
-    const Sides sides =
-        bounded_sides(height, width, shape.resize_height, shape.longest, std::max(shape.multiple, 1u));
-    return {sides.height, sides.width};
-  }
-  if (shape.multiple != 0) {
-    const double down = static_cast<double>(shape.resize_height) / height,
-                 across = static_cast<double>(shape.resize_width) / width;
-    const double factor = std::fabs(1 - across) < std::fabs(1 - down) ? across : down;
-    const auto side = [&](uint32_t of) {  // to even at a half, as Python rounds
-      const double rounded = std::nearbyint(factor * of / shape.multiple) * shape.multiple;
-      return std::max<uint64_t>(static_cast<uint64_t>(std::min(rounded, kMostSide)), shape.multiple);
-    };
-    return {side(height), side(width)};
-  }
-  if (shape.resize_width != 0) return {shape.resize_height, shape.resize_width};
-  const uint64_t shorter = shape.resize_height;
-  // As the original computes it, in doubles.
-  const auto longer = [&](uint32_t of, uint32_t to) {
-    return static_cast<uint64_t>(static_cast<double>(shorter * of) / to);
-  };
-  return height <= width ? FullSides{shorter, longer(width, height)}
-                         : FullSides{longer(height, width), shorter};
 }
 
 }  // namespace
@@ -98,26 +64,23 @@ void Resampler::begin(uint32_t width, uint32_t height, Turn turn) {
   turn_ = turn;
   width_ = width;
   height_ = height;
-  const FullSides full = resized(shape_, height, width);
-  const bool crops = shape_.crop_height != 0;
-  const uint64_t rows = crops ? shape_.crop_height : full.height,
-                 columns = crops ? shape_.crop_width : full.width;
+  const Sides full = shape_.full;
+  const bool crops = shape_.crop.height != 0;
+  const uint32_t rows = crops ? shape_.crop.height : full.height,
+                 columns = crops ? shape_.crop.width : full.width;
   if (rows != shape_.height || columns != shape_.width || full.height < rows || full.width < columns) {
-    const uint64_t made = crops ? columns : full.width, made_rows = crops ? rows : full.height;
     convert::fail("a picture of {} x {} pixels becomes {} x {}, but the model takes {} x {}{}", width, height,
-                  made, made_rows, shape_.width, shape_.height,
-                  shape_.multiple != 0 && made != 0 && made_rows != 0
-                      ? fmt::format("; convert it with --picture-size {}x{}", made, made_rows)
+                  columns, rows, shape_.width, shape_.height,
+                  shape_.takes_others && columns != 0 && rows != 0
+                      ? fmt::format("; convert it with --picture-size {}x{}", columns, rows)
                       : "");
   }
   if (std::max(full.height, full.width) > limits_.pixels)
     convert::fail("a picture of {} x {} pixels is too narrow for its length", width, height);
-  const auto first = [](uint64_t of, uint32_t part) { return static_cast<uint32_t>((of - part) / 2); };
+  const auto first = [](uint32_t of, uint32_t part) { return (of - part) / 2; };
   along_.clear();
-  along_.emplace_back(shape_.filter, width, static_cast<uint32_t>(full.width),
-                      first(full.width, shape_.width), shape_.width);
-  along_.emplace_back(shape_.filter, height, static_cast<uint32_t>(full.height),
-                      first(full.height, shape_.height), shape_.height);
+  along_.emplace_back(shape_.filter, width, full.width, first(full.width, shape_.width), shape_.width);
+  along_.emplace_back(shape_.filter, height, full.height, first(full.height, shape_.height), shape_.height);
   next_ = 0;
   if (!turn.is_none()) return begin_turned(width, height);
   const uint64_t rows_kept = uint64_t{shape_.height} + along_[1].most();

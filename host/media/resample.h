@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "host/media/rows.h"
+#include "host/media/sides.h"
 
 namespace mote::pictures {
 
@@ -60,11 +61,11 @@ class Weights {
 
 /// The shape that is wanted of a picture.
 struct Shape {
-  uint32_t resize_height = 0, resize_width = 0;  // as in mote_picture_info
-  uint32_t crop_height = 0, crop_width = 0;
+  Sides full;                      // of all of it, resampled
+  Sides crop;                      // of its middle; 0: it is not cropped
   uint32_t height = 0, width = 0;  // of the result
   Filter filter = Filter::bilinear;
-  uint32_t multiple = 0, longest = 0;  // as in mote_picture_info
+  bool takes_others = false;  // a model for other sides could be made, which a message says
 };
 
 /// Sums of new pixels along one direction, whose old ones may come in any order: those alone are kept that

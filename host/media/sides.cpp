@@ -3,24 +3,46 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "host/base/error.h"
 
 namespace mote::pictures {
 namespace {
 
-constexpr uint32_t kLongestSide = 4096;  // of Idefics3
-constexpr double kLargestRatio = 200;    // of Qwen2-VL
+/// Returns a side as a whole number, the largest that there is for one that is larger.
+uint32_t whole(double side) {
+  return static_cast<uint32_t>(std::min(side, static_cast<double>(std::numeric_limits<uint32_t>::max())));
+}
 
 uint32_t round_up(uint32_t side, uint32_t unit) { return (side + unit - 1) / unit * unit; }
 
 }  // namespace
 
-Sides rounded_sides(uint32_t height, uint32_t width, uint32_t unit, uint32_t least, uint32_t most) {
-  const double h = height, w = width, u = unit;
-  if (std::max(h, w) / std::min(h, w) > kLargestRatio)
-    convert::fail("a picture of {} x {} pixels has a side more than {} times the other", width, height,
-                  kLargestRatio);
+Sides shorter_sides(Sides own, uint32_t shorter) {
+  // As the original computes it, in doubles.
+  const auto longer = [&](uint32_t of, uint32_t to) {
+    return whole(static_cast<double>(uint64_t{shorter} * of) / to);
+  };
+  return own.height <= own.width ? Sides{shorter, longer(own.width, own.height)}
+                                 : Sides{longer(own.height, own.width), shorter};
+}
+
+Sides even_sides(Sides own, Sides wanted, uint32_t unit) {
+  const double down = static_cast<double>(wanted.height) / own.height,
+               across = static_cast<double>(wanted.width) / own.width;
+  const double factor = std::fabs(1 - across) < std::fabs(1 - down) ? across : down;
+  const auto side = [&](uint32_t of) {  // to even at a half, as Python rounds
+    return std::max(whole(std::nearbyint(factor * of / unit) * unit), unit);
+  };
+  return {side(own.height), side(own.width)};
+}
+
+Sides rounded_sides(Sides own, uint32_t unit, uint32_t least, uint32_t most, double ratio) {
+  const double h = own.height, w = own.width, u = unit;
+  if (std::max(h, w) / std::min(h, w) > ratio)
+    convert::fail("a picture of {} x {} pixels has a side more than {} times the other", own.width,
+                  own.height, ratio);
   // To even at a half, as Python rounds.
   double rows = std::nearbyint(h / u) * u, columns = std::nearbyint(w / u) * u;
   if (rows * columns > most) {
@@ -35,23 +57,24 @@ Sides rounded_sides(uint32_t height, uint32_t width, uint32_t unit, uint32_t lea
   return {static_cast<uint32_t>(rows), static_cast<uint32_t>(columns)};
 }
 
-Sides longest_sides(uint32_t height, uint32_t width, uint32_t longest) {
-  const double ratio = static_cast<double>(width) / height;
+Sides longest_sides(Sides own, uint32_t longest, uint32_t most) {
+  const double ratio = static_cast<double>(own.width) / own.height;
   const auto even = [](double side) {
     const auto whole = static_cast<uint32_t>(side);
     return std::max(1u, whole + whole % 2);
   };
   Sides sides =
-      width >= height ? Sides{even(longest / ratio), longest} : Sides{longest, even(longest * ratio)};
+      own.width >= own.height ? Sides{even(longest / ratio), longest} : Sides{longest, even(longest * ratio)};
   const double kept = static_cast<double>(sides.width) / sides.height;
-  if (sides.width >= sides.height && sides.width > kLongestSide)
-    sides = {static_cast<uint32_t>(kLongestSide / kept), kLongestSide};
-  else if (sides.height > sides.width && sides.height > kLongestSide)
-    sides = {kLongestSide, static_cast<uint32_t>(kLongestSide * kept)};
+  if (sides.width >= sides.height && sides.width > most)
+    sides = {static_cast<uint32_t>(most / kept), most};
+  else if (sides.height > sides.width && sides.height > most)
+    sides = {most, static_cast<uint32_t>(most * kept)};
   return {std::max(sides.height, 1u), std::max(sides.width, 1u)};
 }
 
-Sides tiled_sides(uint32_t height, uint32_t width, uint32_t tile) {
+Sides tiled_sides(Sides own, uint32_t tile) {
+  const auto [height, width] = own;
   const double ratio = static_cast<double>(width) / height;
   if (width >= height) {
     const uint32_t columns = round_up(width, tile);
@@ -61,7 +84,8 @@ Sides tiled_sides(uint32_t height, uint32_t width, uint32_t tile) {
   return {rows, round_up(static_cast<uint32_t>(rows * ratio), tile)};
 }
 
-Sides bounded_sides(uint32_t height, uint32_t width, uint32_t shortest, uint32_t longest, uint32_t unit) {
+Sides bounded_sides(Sides own, uint32_t shortest, uint32_t longest, uint32_t unit) {
+  const auto [height, width] = own;
   // In doubles and in the original's order, which decides how halves and thirds are rounded.
   const double most = std::max(height, width), least = std::min(height, width);
   double exact = shortest;

@@ -11,18 +11,27 @@ struct Sides {
   uint32_t height, width;
 };
 
-/// Multiples of `unit` near the sides, with from `least` to `most` pixels, the ratio nearly kept (Qwen2-VL).
-/// Throws convert::Error for a side more than 200 times the other.
-Sides rounded_sides(uint32_t height, uint32_t width, uint32_t unit, uint32_t least, uint32_t most);
+// Each returns what a picture of the sides `own` is resized to.
 
-/// The longer side becomes `longest`, the other even where it can be (Idefics3).
-Sides longest_sides(uint32_t height, uint32_t width, uint32_t longest);
+/// The shorter side becomes `shorter`, the longer keeps the ratio.
+Sides shorter_sides(Sides own, uint32_t shorter);
+
+/// Of the two factors that make the sides those wanted, the one nearer to 1 is of both; each is rounded to a
+/// multiple of `unit` (DPT).
+Sides even_sides(Sides own, Sides wanted, uint32_t unit);
+
+/// Multiples of `unit` near the sides, with from `least` to `most` pixels, the ratio nearly kept (Qwen2-VL).
+/// Throws convert::Error for a side more than `ratio` times the other.
+Sides rounded_sides(Sides own, uint32_t unit, uint32_t least, uint32_t most, double ratio);
+
+/// The longer side becomes `longest`, the other even where it can be, none more than `most` (Idefics3).
+Sides longest_sides(Sides own, uint32_t longest, uint32_t most);
 
 /// Multiples of `tile` that a picture of these sides is stretched to (Idefics3).
-Sides tiled_sides(uint32_t height, uint32_t width, uint32_t tile);
+Sides tiled_sides(Sides own, uint32_t tile);
 
 /// The shorter side becomes `shortest`, or less where the longer would be more than `longest`; then both are
 /// rounded down to multiples of `unit` (YOLOS), perhaps to 0.
-Sides bounded_sides(uint32_t height, uint32_t width, uint32_t shortest, uint32_t longest, uint32_t unit);
+Sides bounded_sides(Sides own, uint32_t shortest, uint32_t longest, uint32_t unit);
 
 }  // namespace mote::pictures

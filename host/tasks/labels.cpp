@@ -9,7 +9,16 @@ namespace {
 
 constexpr uint32_t kMaskedRows = 32;  // words to fill in at once, each with logits over the vocabulary
 
+bool labels_texts(mote_model_task task) {
+  return labels_whole_texts(task) || task == MOTE_TASK_LABEL_TOKENS || task == MOTE_TASK_FIND_ANSWERS ||
+         task == MOTE_TASK_FILL_MASKS;
+}
+
 }  // namespace
+
+bool labels_whole_texts(mote_model_task task) {
+  return task == MOTE_TASK_LABEL_TEXTS || task == MOTE_TASK_SCORE_PAIRS;
+}
 
 std::vector<uint32_t> largest(const std::vector<float>& values, size_t k) {
   std::vector<uint32_t> order(values.size());
@@ -24,15 +33,14 @@ std::vector<uint32_t> largest(const std::vector<float>& values, size_t k) {
 
 Result<TextClassifier> TextClassifier::make(const Model& model, const SessionChoices& choices,
                                             LabelOptions options) {
-  const mote_output_kind kind = model.output().kind;
-  const uint32_t rows = kind == MOTE_OUTPUT_MASKED_TOKEN ? kMaskedRows : 0;
+  const mote_model_task task = model.task();
+  const uint32_t rows = task == MOTE_TASK_FILL_MASKS ? kMaskedRows : 0;
   MOTE_TAKE(TextEncoder encoder, TextEncoder::make(model, choices, {options.truncate, rows}));
-  if (kind == MOTE_OUTPUT_EMBEDDING || kind == MOTE_OUTPUT_HIDDEN)
-    return failed(Remedy::embed, "{} has no head that labels anything", model.name());
-  if (kind == MOTE_OUTPUT_ANSWER_SPAN && options.question.empty())
+  if (!labels_texts(task)) return failed(Remedy::embed, "{} has no head that labels anything", model.name());
+  if (task == MOTE_TASK_FIND_ANSWERS && options.question.empty())
     return failed(Remedy::give_question, "{} answers a question from each text, and is given none",
                   model.name());
-  if (kind != MOTE_OUTPUT_ANSWER_SPAN && !options.question.empty())
+  if (task != MOTE_TASK_FIND_ANSWERS && !options.question.empty())
     return failed(Remedy::no_question, "{} answers no questions", model.name());
   return TextClassifier(std::move(encoder), std::move(options));
 }
@@ -45,18 +53,15 @@ Result<EncodedText> TextClassifier::read(std::string text, const Hooks& hooks) c
 
 Result<EncodedText> TextClassifier::read_pair(const std::string& first, std::string second,
                                               const Hooks& hooks) const {
-  if (kind() != MOTE_OUTPUT_SEQUENCE_LABELS)
-    return failed("{} labels no pairs of texts", encoder_.model().name());
+  if (!labels_whole_texts(task())) return failed("{} labels no pairs of texts", encoder_.model().name());
   return encoder_.tokenize_pair(first, std::move(second), false, hooks);
 }
 
-/// Returns the tokens "[MASK]" or "<mask>", perhaps with the space that decoded words begin with.
+/// Returns the places of the token that stands for another.
 Result<std::vector<uint32_t>> TextClassifier::masks_of(const EncodedText& text) const {
   std::vector<uint32_t> masks;
   for (uint32_t i = 0; i < text.ids.size(); ++i) {
-    std::string name = encoder_.model().token_text(text.ids[i]);
-    if (name.starts_with(' ')) name.erase(0, 1);
-    if (name == "[MASK]" || name == "<mask>") masks.push_back(i);
+    if (text.ids[i] == encoder_.model().task_info().mask_id) masks.push_back(i);
   }
   if (masks.empty()) return failed("\"{}\" has no [MASK] or <mask> to fill", one_line(text.text));
   return masks;
@@ -64,7 +69,7 @@ Result<std::vector<uint32_t>> TextClassifier::masks_of(const EncodedText& text) 
 
 Status TextClassifier::classify(const std::vector<EncodedText>& texts, const Hooks& hooks, const Use& use) {
   std::vector<std::vector<uint32_t>> rows;
-  if (kind() == MOTE_OUTPUT_MASKED_TOKEN) {
+  if (task() == MOTE_TASK_FILL_MASKS) {
     for (const EncodedText& text : texts) {
       MOTE_TAKE(std::vector<uint32_t> masks, masks_of(text));
       rows.push_back(std::move(masks));
@@ -84,11 +89,11 @@ Status TextClassifier::classify(const std::vector<EncodedText>& texts, const Hoo
 
 Result<TextReading> TextClassifier::read_outputs(const EncodedText& text, uint32_t row, size_t masks) const {
   TextReading reading;
-  if (kind() == MOTE_OUTPUT_SEQUENCE_LABELS) {
+  if (labels_whole_texts(task())) {
     MOTE_TAKE(reading.labels, labels_at(row));
-  } else if (kind() == MOTE_OUTPUT_TOKEN_LABELS) {
+  } else if (task() == MOTE_TASK_LABEL_TOKENS) {
     MOTE_TAKE(reading.spans, entities_at(text, row));
-  } else if (kind() == MOTE_OUTPUT_ANSWER_SPAN) {
+  } else if (task() == MOTE_TASK_FIND_ANSWERS) {
     reading.spans = answers_at(text, row);
   }
   for (uint32_t mask = 0; mask < masks; ++mask) {

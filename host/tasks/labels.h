@@ -26,12 +26,15 @@ struct Fill {
   float probability;
 };
 
-/// The reading of one text, by the kind of the model's output: one of the lists.
+/// The reading of one text, by the model's task: one of the lists.
 struct TextReading {
-  std::vector<Label> labels;        // MOTE_OUTPUT_SEQUENCE_LABELS
-  std::vector<LabelledSpan> spans;  // MOTE_OUTPUT_TOKEN_LABELS: entities; MOTE_OUTPUT_ANSWER_SPAN: answers
-  std::vector<std::vector<Fill>> masks;  // MOTE_OUTPUT_MASKED_TOKEN: of each mask
+  std::vector<Label> labels;             // labels_whole_texts
+  std::vector<LabelledSpan> spans;       // MOTE_TASK_LABEL_TOKENS: entities; MOTE_TASK_FIND_ANSWERS: answers
+  std::vector<std::vector<Fill>> masks;  // MOTE_TASK_FILL_MASKS: of each mask
 };
+
+/// Says that a model of the task labels whole texts, or pairs of them.
+bool labels_whole_texts(mote_model_task task);
 
 struct LabelOptions {
   std::string question;   // that an answer is found to in each text
@@ -44,7 +47,7 @@ class TextClassifier {
   /// Fails for a model without such a head, and for a question that it does not answer or needs.
   static Result<TextClassifier> make(const Model& model, const SessionChoices& choices, LabelOptions options);
 
-  mote_output_kind kind() const { return encoder_.output().kind; }
+  mote_model_task task() const { return encoder_.model().task(); }
   size_t memory_bytes() const { return encoder_.session().arena_bytes(); }
   Result<EncodedText> read(std::string text, const Hooks& hooks) const;
   /// Reads two texts that are labelled together, for models that label texts.

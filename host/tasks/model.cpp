@@ -39,6 +39,7 @@ Result<Model> Model::open(std::span<const std::byte> bytes, std::string name, ui
   if (status != MOTE_OK) return name_other_file(model.name_, bytes, from_core(status, error, model.name_));
   mote_model_get_info(model.model_, &model.info_);
   mote_model_get_output(model.model_, &model.output_);
+  mote_model_get_task(model.model_, &model.task_);
   mote_model_get_sound(model.model_, &model.sound_);
   mote_program_info second;
   mote_model_get_program(model.model_, 1, &second);

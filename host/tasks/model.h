@@ -12,6 +12,7 @@
 #include "host/tasks/status.h"
 #include "mote/mote.h"
 #include "mote/sound.h"
+#include "mote/task.h"
 
 namespace mote::host {
 
@@ -24,6 +25,8 @@ class Model {
   const mote_model* get() const { return model_; }
   const mote_model_info& info() const { return info_; }
   const mote_output_info& output() const { return output_; }
+  mote_model_task task() const { return task_.task; }
+  const mote_task_info& task_info() const { return task_; }
   const mote_sound_info& sound() const { return sound_; }  // its rate is 0 where the model takes no sound
   const std::string& name() const { return name_; }
 
@@ -45,6 +48,7 @@ class Model {
   mote_model* model_ = nullptr;
   mote_model_info info_ = {};
   mote_output_info output_ = {};
+  mote_task_info task_ = {};
   mote_sound_info sound_ = {};
   bool has_source_ = false;
 };

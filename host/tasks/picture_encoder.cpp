@@ -10,8 +10,8 @@ namespace {
 
 /// Returns the rows with outputs: a detector's are the last ones.
 std::vector<uint32_t> rows_with_outputs(const Model& model, const mote_picture_info& picture) {
-  if (model.output().kind == MOTE_OUTPUT_DEPTH) return {};
-  if (model.output().kind != MOTE_OUTPUT_BOXES) return {0};
+  if (model.task() == MOTE_TASK_MEASURE_DEPTH) return {};
+  if (model.task() != MOTE_TASK_DETECT) return {0};
   std::vector<uint32_t> rows(picture.after);
   std::iota(rows.begin(), rows.end(), picture.rows - picture.after);
   return rows;

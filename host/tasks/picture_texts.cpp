@@ -8,9 +8,9 @@
 namespace mote::host {
 
 Status require_similarity(const Model& model, const mote_picture_info& picture) {
-  if (model.output().kind == MOTE_OUTPUT_DEPTH)
+  if (model.task() == MOTE_TASK_MEASURE_DEPTH)
     return failed(Remedy::depth, "{} measures depth", model.name());
-  if (model.output().kind == MOTE_OUTPUT_BOXES)
+  if (model.task() == MOTE_TASK_DETECT)
     return failed(Remedy::detect, "{} finds things in pictures", model.name());
   if (picture.similarity_scale == 0.0f)
     return failed(Remedy::embed, "{} has no head that labels anything", model.name());
@@ -21,8 +21,7 @@ Result<PictureTexts> PictureTexts::make(const Model& model, const SessionChoices
                                         std::span<const std::string> texts, const Hooks& hooks) {
   if (texts.empty()) return failed("there are no texts to compare with");
   MOTE_TAKE(TextEncoder encoder, TextEncoder::make(model, choices, {}));
-  if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING)
-    return failed("{} gives no vectors of texts", model.name());
+  if (model.task() != MOTE_TASK_EMBED_TEXTS) return failed("{} gives no vectors of texts", model.name());
   std::vector<EncodedText> encoded;
   for (const std::string& text : texts) {
     MOTE_TAKE(EncodedText one, encoder.tokenize(text, hooks));

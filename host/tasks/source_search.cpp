@@ -15,54 +15,26 @@ namespace {
 constexpr uint32_t kSearchProgram = 1, kFirstRoom = 64;
 constexpr size_t kMostLanguagesShown = 12;
 
-bool is_lower(std::string_view text) {
-  return text.size() >= 2 && text.size() <= 3 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-}
-
-/// Says that the text is as "en_XX" or "eng_Latn".
-bool has_region(std::string_view text) {
-  const size_t at = text.find('_');
-  if (at == std::string_view::npos || !is_lower(text.substr(0, at))) return false;
-  const std::string_view region = text.substr(at + 1);
-  if (region.size() != 2 && region.size() != 4) return false;
-  return region[0] >= 'A' && region[0] <= 'Z' && std::all_of(region.begin(), region.end(), [](char c) {
-           return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-         });
-}
-
-bool is_between(std::string_view text, std::string_view before, std::string_view behind) {
-  return text.size() > before.size() + behind.size() && text.starts_with(before) && text.ends_with(behind);
-}
-
-bool has_language_form(std::string_view text) {
-  if (has_region(text)) return true;
-  return (is_between(text, "__", "__") || is_between(text, ">>", "<<") || is_between(text, "<lang:", ">")) &&
-         text.size() <= 16;
-}
-
 }  // namespace
 
-bool is_language_token(const Model& model, int32_t id) { return has_language_form(model.token_text(id)); }
+bool is_language_token(const Model& model, int32_t id) {
+  int32_t known = -1;
+  for (uint32_t i = 0; mote_model_language(model.get(), i, &known) != nullptr; ++i)
+    if (known == id) return true;
+  return false;
+}
 
 Result<int32_t> language_token(const Model& model, const std::string& language) {
-  const std::string forms[] = {language, "__" + language + "__", ">>" + language + "<<",
-                               "<lang:" + language + ">"};
   std::vector<int32_t> with_region;
   std::vector<std::string> known;
-  const auto tokens = static_cast<int32_t>(model.info().tokens);
-  int32_t plain = -1;
-  for (int32_t id = 0; id < tokens; ++id) {
-    const std::string text = model.token_text(id);
-    if (text == forms[1] || text == forms[2] || text == forms[3] ||
-        (text == forms[0] && has_language_form(text)))
-      return id;
-    if (text == forms[0]) plain = id;
-    if (has_region(text) && text.starts_with(language + "_")) with_region.push_back(id);
-    if (has_language_form(text) && known.size() <= kMostLanguagesShown) known.push_back(text);
+  int32_t id = -1;
+  for (uint32_t i = 0; const char* code = mote_model_language(model.get(), i, &id); ++i) {
+    std::string text = model.token_text(id);
+    if (language == code || language == text) return id;
+    if (text == code && text.starts_with(language + "_")) with_region.push_back(id);
+    if (known.size() <= kMostLanguagesShown) known.push_back(std::move(text));
   }
   if (with_region.size() == 1) return with_region[0];
-  if (plain >= 0 && known.empty()) return plain;
   if (known.empty()) return failed("{} has no tokens of languages", model.name());
   std::string list;
   for (size_t i = 0; i < std::min(known.size(), kMostLanguagesShown); ++i)

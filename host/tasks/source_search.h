@@ -59,10 +59,10 @@ class SourceSearch {
   std::vector<uint64_t> memory_;  // of a search
 };
 
-/// Returns the token that stands for a language: "xx" itself, "__xx__", ">>xx<<", "<lang:xx>" or the only
-/// "xx_YY". Fails with those that there are.
+/// Returns the token of a language of the file's by its code, by the token's text, or by the code's first
+/// part where it is one language's alone. Fails with those that there are.
 Result<int32_t> language_token(const Model& model, const std::string& language);
-/// Says that a token's text has one of these forms, but for "xx" itself.
+/// Says that the token is one of these.
 bool is_language_token(const Model& model, int32_t id);
 
 }  // namespace mote::host

@@ -103,7 +103,7 @@ Result<EncodedText> TextEncoder::tokenize(const std::string* first, std::string 
   if (first != nullptr && pair_texts_) return tokenize_asked(*first, std::move(text), hooks);
   // A mask alone is meant as its token: other texts come from anybody.
   uint32_t flags = MOTE_ADD_SPECIAL;
-  if (output().kind == MOTE_OUTPUT_MASKED_TOKEN) flags |= MOTE_PARSE_SPECIAL;
+  if (model().task() == MOTE_TASK_FILL_MASKS) flags |= MOTE_PARSE_SPECIAL;
   if (truncate_) flags |= cut_second ? MOTE_TRUNCATE : MOTE_TRUNCATE | MOTE_CUT_LONGER;
   EncodedText encoded{
       std::move(text), std::vector<int32_t>(most_tokens_), {}, std::vector<mote_span>(most_tokens_), 0, 0};

@@ -34,13 +34,13 @@ Result<LanguageMarks> language_marks(const Model& model, const TranslateOptions&
   }
   if (options.to.empty()) return marks;
   MOTE_TAKE(const int32_t to, language_token(model, options.to));
-  (model.token_text(to).starts_with(">>") ? marks.before : marks.forced_first_id) = to;
+  (model.task_info().language_in_source != 0 ? marks.before : marks.forced_first_id) = to;
   return marks;
 }
 
-/// Fails where a text itself names a target of Marian's that there is not.
+/// Fails where a text itself begins with the token of a language, as sources may, and there is no such token.
 Status check_target(const Model& model, const std::string& text) {
-  const bool named = model.info().architecture == std::string_view("marian") && text.starts_with(">>");
+  const bool named = model.task_info().language_in_source != 0 && text.starts_with(">>");
   const size_t end = named ? text.find("<<") : std::string::npos;
   return end == std::string::npos ? Status() : language_token(model, text.substr(0, end + 2)).status();
 }

@@ -63,7 +63,7 @@ double similarity(mote_similarity kind, std::span<const float> a, std::span<cons
 Result<Embedder> Embedder::make(const Model& model, const SessionChoices& choices,
                                 const EmbedOptions& options) {
   MOTE_TAKE(TextEncoder encoder, TextEncoder::make(model, choices, {options.truncate, 0}));
-  if (model.output().kind != MOTE_OUTPUT_EMBEDDING)
+  if (model.task() != MOTE_TASK_EMBED_TEXTS)
     return failed(Remedy::pooling, "{} gives no vectors of texts", model.name());
   Embedder embedder(std::move(encoder));
   MOTE_TAKE(embedder.prompt_, prompt_of(model, options));
@@ -101,7 +101,7 @@ Result<Ranker> Ranker::by_vectors(const Model& model, const SessionChoices& choi
 Result<Ranker> Ranker::by_pairs(const Model& model, const SessionChoices& choices, bool truncate) {
   Ranker ranker;
   MOTE_TAKE(ranker.encoder_, TextEncoder::make(model, choices, {truncate, 0}));
-  if (model.output().kind != MOTE_OUTPUT_SEQUENCE_LABELS || model.output().labels != 1)
+  if (model.task() != MOTE_TASK_SCORE_PAIRS)
     return failed(Remedy::rank, "{} is no cross encoder, which gives one score for two texts", model.name());
   return ranker;
 }

@@ -37,8 +37,7 @@ Status get_picture(const Model& model, mote_picture_info& info) {
 }  // namespace
 
 Status require_vision(const Model& tower) {
-  mote_picture_info info;
-  if (get_picture(tower, info).ok() && tower.output().kind == MOTE_OUTPUT_HIDDEN) return {};
+  if (tower.task() == MOTE_TASK_SEE) return {};
   return failed(Remedy::vision_tower, "{} makes no vectors of pictures for texts", tower.name());
 }
 

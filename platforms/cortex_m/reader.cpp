@@ -44,7 +44,7 @@ Reader reader;
   mote_model_get_output(r.model, &r.output);
   const mote_picture_info& picture = r.picture;
   if (picture.height * picture.width > kMaxPixels || picture.channels > kMaxColours ||
-      picture.mean == nullptr || picture.rows * picture.row_width > kMaxRowFloats ||
+      picture.step_count < 2 || picture.rows * picture.row_width > kMaxRowFloats ||
       r.output.labels > kMaxLabels)
     return refuse("the model's pictures are too large");
   if (r.output.kind != MOTE_OUTPUT_SEQUENCE_LABELS || r.output.labels == 0)
@@ -55,11 +55,14 @@ Reader reader;
 /// Equal colours of grey levels, as the model's own steps make them.
 void make_pixels(Reader& r) {
   const mote_picture_info& picture = r.picture;
+  // Opening proves that these two are the last steps.
+  const mote_picture_step &rescale = picture.steps[picture.step_count - 2],
+                          &normalize = picture.steps[picture.step_count - 1];
   const uint32_t count = picture.height * picture.width;
   for (uint32_t channel = 0; channel < picture.channels; ++channel) {
     for (uint32_t i = 0; i < count; ++i) {
-      const float value = static_cast<float>(r.grey[i]) * picture.rescale;
-      r.pixels[channel * count + i] = (value - picture.mean[channel]) / picture.deviation[channel];
+      const float value = static_cast<float>(r.grey[i]) * rescale.factor;
+      r.pixels[channel * count + i] = (value - normalize.mean[channel]) / normalize.deviation[channel];
     }
   }
 }

@@ -26,6 +26,7 @@ struct SentencePiece;
 struct BeamSearch;
 struct Generation;
 struct Globals;
+struct Purpose;
 struct Normalizer;
 struct Prompt;
 struct Probe;
@@ -46,6 +47,7 @@ MOTE_VERIFY(SentencePiece)
 MOTE_VERIFY(BeamSearch)
 MOTE_VERIFY(Generation)
 MOTE_VERIFY(Globals)
+MOTE_VERIFY(Purpose)
 #define OP(op, operation, types) MOTE_VERIFY(op)
 #include "kernels/op_list.inc"
 #undef MOTE_VERIFY
@@ -76,6 +78,7 @@ MOTE_VERIFY_IF(SentencePiece, MOTE_TEXT_UNIGRAM)
 MOTE_VERIFY_IF(BeamSearch, mote::kHasSearch)
 MOTE_VERIFY_IF(Generation, mote::kHasGeneration)
 MOTE_VERIFY_IF(Globals, mote::kHasWholeSequences)
+MOTE_VERIFY_IF(Purpose, mote::kProvesTask)
 #define OP(op, operation, types) MOTE_VERIFY_IF(op, false MOTE_OP_OF_MODEL(op, || true))
 #include "kernels/op_list.inc"
 #undef MOTE_VERIFY_IF

@@ -306,6 +306,7 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   if (status != MOTE_OK) return status;
   status = check_programs(model, error);
   if (status == MOTE_OK) status = check_media(*model, error);
+  if (status == MOTE_OK && kProvesTask) status = check_task(*model, error);
   if (status == MOTE_OK) status = check_self_test(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
     const bool more = (model->root->required_features() & file::Feature::more_tokens) != file::Feature::NONE;

@@ -123,6 +123,14 @@ uint32_t kept_stream(const mote_model& model, const file::Program& program, uint
 /// The stream of tokens or groups that rows with outputs are selected of: tokens if there is no Select.
 uint32_t selected_of(const file::Program& program);
 
+/// Returns what the model is for; null: the file does not say, or the build passes over it.
+inline const file::Purpose* purpose_of(const mote_model& model) {
+  return kProvesTask ? model.root->purpose() : nullptr;
+}
+
+/// Proves that the programs, and what else the file says, can do what it says that the model is for.
+mote_status check_task(const mote_model& model, mote_error* error);
+
 /// Proves what the model says of sound.
 mote_status check_sound(const mote_model& model, mote_error* error);
 mote_status check_speech(const mote_model& model, mote_error* error);

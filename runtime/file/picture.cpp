@@ -8,11 +8,83 @@
 
 namespace mote {
 
+namespace {
+
+/// Returns the place of a kind among those that follow each other.
+uint32_t stage_of(file::PictureStepKind kind) {
+  if (kind < file::PictureStepKind::crop) return 0;
+  if (kind <= file::PictureStepKind::tile) return 1;
+  return kind == file::PictureStepKind::rescale ? 2 : 3;
+}
+
+bool is_side(uint32_t side) { return side != 0 && side <= kMaxWidth; }
+
+/// Says whether a step has the numbers that its kind needs.
+bool fits_step(const file::Picture& picture, const file::PictureStep& step) {
+  using file::PictureStepKind;
+  const bool filters = step.filter() >= 1 && step.filter() <= 3;
+  const bool square = is_side(step.height()) && is_side(step.width());
+  switch (step.kind()) {
+    case PictureStepKind::resize:
+      return filters && square;
+    case PictureStepKind::resize_shorter:
+      return filters && is_side(step.height());
+    case PictureStepKind::resize_bounded:
+      return filters && is_side(step.height()) && is_side(step.most()) && is_side(step.multiple());
+    case PictureStepKind::resize_evenly:
+      return filters && square && is_side(step.multiple());
+    case PictureStepKind::resize_pixels:
+      return filters && picture.any_size() && step.least() != 0 && step.least() <= step.most() &&
+             step.multiple() == picture.patch() * picture.merge() && step.factor() >= 1.0f;
+    case PictureStepKind::resize_longer:
+      return filters && is_side(step.height()) && is_side(step.most());
+    case PictureStepKind::crop:
+      return square;
+    case PictureStepKind::tile:
+      return filters && is_side(step.height()) && step.height() >= picture.height() &&
+             step.height() - picture.height() < picture.patch() && step.height() >= picture.width() &&
+             step.height() - picture.width() < picture.patch();
+    case PictureStepKind::rescale:
+      return step.factor() != 0.0f;
+    case PictureStepKind::normalize:
+      return size_of(step.mean()) == picture.channels() && size_of(step.std()) == picture.channels();
+  }
+  return false;
+}
+
+/// Says whether pictures become pixel values by the steps.
+bool fits_steps(const file::Picture& picture) {
+  using file::PictureStepKind;
+  const uint32_t count = size_of(picture.steps());
+  if (count == 0) return true;
+  bool fits = count >= 2 && count <= MOTE_MOST_PICTURE_STEPS;
+  for (uint32_t i = 0; fits && i < count; ++i) {
+    const file::PictureStep& step = *picture.steps()->Get(i);
+    const file::PictureStep* next = i + 1 < count ? picture.steps()->Get(i + 1) : nullptr;
+    const bool longer = step.kind() == PictureStepKind::resize_longer;
+    const bool tiles = next != nullptr && next->kind() == PictureStepKind::tile;
+    fits = fits_step(picture, step) && longer == tiles && (!longer || step.height() >= next->height()) &&
+           (next == nullptr || stage_of(step.kind()) < stage_of(next->kind())) &&
+           (i != 0 || step.kind() != PictureStepKind::tile);
+    if (step.kind() == PictureStepKind::resize_pixels)
+      fits = fits && next != nullptr && stage_of(next->kind()) == 2;
+  }
+  return fits && picture.steps()->Get(count - 2)->kind() == PictureStepKind::rescale &&
+         picture.steps()->Get(count - 1)->kind() == PictureStepKind::normalize;
+}
+
+}  // namespace
+
 mote_status check_picture(const mote_model& model, mote_error* error) {
   const file::Picture* picture = model.root->picture();
   if (picture == nullptr) return MOTE_OK;
   if (!model.encoder && !model.sources)
     return fail(error, MOTE_CORRUPT_FILE, "it takes pictures, but no whole sequences");
+  for (uint32_t i = 0; i < size_of(picture->steps()); ++i) {
+    if (picture->steps()->Get(i)->kind() <= file::PictureStepKind::MAX) continue;
+    return fail(error, MOTE_UNSUPPORTED_FILE, "step ", i, " of its pictures is of an unknown kind; ",
+                "a newer mote made this file");
+  }
   const file::Program& program = *model.root->programs()->Get(whole_program(model));
   const uint64_t patch = picture->patch(), channels = picture->channels();
   bool fits = patch != 0 && patch <= kMaxWidth && channels != 0 && channels <= kMaxPictureChannels;
@@ -20,20 +92,8 @@ mote_status check_picture(const mote_model& model, mote_error* error) {
   const uint64_t unit = patch * picture->merge();
   fits = fits && picture->height() != 0 && picture->height() <= kMaxWidth && picture->height() % unit == 0;
   fits = fits && picture->width() != 0 && picture->width() <= kMaxWidth && picture->width() % unit == 0;
-  const uint32_t tile = picture->tile();
-  fits = fits && (tile == 0 || (tile >= picture->height() && tile - picture->height() < patch &&
-                                tile >= picture->width() && tile - picture->width() < patch &&
-                                picture->longest() >= tile && picture->longest() <= kMaxWidth));
-  fits = fits && (picture->least_pixels() == 0 ||
-                  (picture->any_size() && picture->least_pixels() <= picture->most_pixels()));
   fits = fits && picture->rope_width() <= kMaxWidth && picture->rope_width() % 4 == 0;
   fits = fits && picture->positions_side() <= kMaxPositionsSide;
-  const bool bounded = tile == 0 && picture->longest() != 0;
-  fits = fits && (!bounded || (picture->longest() <= kMaxWidth && picture->resize_height() != 0 &&
-                               picture->resize_height() <= kMaxWidth && picture->resize_width() == 0));
-  fits = fits &&
-         (picture->multiple() == 0 || (picture->multiple() <= kMaxWidth && picture->resize_height() != 0 &&
-                                       (bounded || picture->resize_width() != 0)));
   const uint64_t side = picture->positions_side(), behind = picture->rope_width() + side * side;
   fits = fits && picture->frames() != 0 && picture->frames() <= kMaxPictureMerge;
   fits = fits && channels * picture->frames() * patch * patch + behind == input_width(program);
@@ -41,9 +101,7 @@ mote_status check_picture(const mote_model& model, mote_error* error) {
     const uint64_t patches = (picture->height() / patch) * (picture->width() / patch);
     fits = picture->before() + patches + picture->after() <= context_of(*model.root, program);
   }
-  for (const auto* values : {picture->mean(), picture->std()}) {
-    fits = fits && (picture->rescale() == 0.0f || (values != nullptr && values->size() == channels));
-  }
+  fits = fits && fits_steps(*picture);
   return fits ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "its pictures do not become the program's rows");
 }
 
@@ -151,22 +209,21 @@ mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* i
   info->merge = picture->merge();
   info->angles_by_place = picture->angles_by_place() ? 1 : 0;
   info->positions_by_corners = picture->positions_by_corners() ? 1 : 0;
-  info->least_pixels = picture->least_pixels();
-  info->most_pixels = picture->most_pixels();
-  info->longest = picture->longest();
-  info->tile = picture->tile();
-  info->multiple = picture->multiple();
   info->rope_width = picture->rope_width();
   info->rope_base = picture->rope_base();
-  info->resize_height = picture->resize_height();
-  info->resize_width = picture->resize_width();
-  info->resample = picture->resample();
-  info->crop_height = picture->crop_height();
-  info->crop_width = picture->crop_width();
-  info->rescale = picture->rescale();
-  if (info->rescale != 0.0f) {
-    info->mean = picture->mean()->data();
-    info->deviation = picture->std()->data();
+  info->step_count = mote::size_of(picture->steps());
+  for (uint32_t i = 0; i < info->step_count; ++i) {
+    const mote::file::PictureStep* step = picture->steps()->Get(i);
+    info->steps[i] = {static_cast<mote_picture_step_kind>(step->kind()),
+                      step->filter(),
+                      step->height(),
+                      step->width(),
+                      step->multiple(),
+                      step->least(),
+                      step->most(),
+                      step->factor(),
+                      mote::data_of(step->mean()),
+                      mote::data_of(step->std())};
   }
   info->similarity_scale = picture->similarity_scale();
   info->similarity_bias = picture->similarity_bias();

@@ -50,6 +50,15 @@ bool fits_features(const mote_model& model, const file::Sound& sound) {
   return false;
 }
 
+/// Says whether a sound of any length can be cut as the file says, into pieces that memory holds.
+bool fits_cuts(const file::Sound& sound) {
+  const float longest = sound.longest(), margin = sound.margin();
+  const float rate = static_cast<float>(sound.rate());
+  if (longest == 0.0f) return margin == 0.0f;
+  return longest > 0.0f && margin >= 0.0f && longest * rate <= static_cast<float>(kMaxContext) &&
+         (longest - 2.0f * margin) * rate >= 1.0f;
+}
+
 }  // namespace
 
 mote_status check_sound(const mote_model& model, mote_error* error) {
@@ -66,7 +75,9 @@ mote_status check_sound(const mote_model& model, mote_error* error) {
                       model.program->output_kind() == file::OutputKind::token_labels);
   const bool sized = sound->rate() > 0 && sound->rate() <= kMaxContext && sound->window() <= kMaxContext &&
                      (sound->kind() != file::SoundKind::waveform || sound->window() > 0);
-  if (heard && named && sized && fits_squares(model, *sound) && fits_features(model, *sound)) return MOTE_OK;
+  if (heard && named && sized && fits_squares(model, *sound) && fits_features(model, *sound) &&
+      fits_cuts(*sound))
+    return MOTE_OK;
   return fail(error, MOTE_CORRUPT_FILE, "the sound is not what the model takes");
 }
 
@@ -95,6 +106,8 @@ void mote_model_get_sound(const mote_model* model, mote_sound_info* info) {
            sound->hop(),
            sound->scale(),
            sound->mean(),
+           sound->longest(),
+           sound->margin(),
            0,
            {}};
 }

@@ -30,18 +30,20 @@ bool fits_transducer(const mote_model& model, uint32_t durations) {
 mote_status check_speech(const mote_model& model, mote_error* error) {
   const file::Speech* speech = model.root->speech();
   if (speech == nullptr) return MOTE_OK;
-  bool sound = size_of(speech->languages()) == size_of(speech->language_ids()) &&
-               speech->language() <= size_of(speech->languages());
+  bool sound = true;
   for (const int32_t id : {speech->transcribe(), speech->translate(), speech->no_timestamps(),
                            speech->first_timestamp(), speech->previous(), speech->no_speech()}) {
     sound = sound && is_id(model, id);
   }
-  for (const auto* ids : {speech->language_ids(), speech->suppressed(), speech->suppressed_first()}) {
+  for (const auto* ids : {speech->suppressed(), speech->suppressed_first()}) {
     for (uint32_t i = 0; i < size_of(ids); ++i)
       sound = sound && ids->Get(i) >= 0 && is_id(model, ids->Get(i));
   }
   for (uint32_t i = 0; i < size_of(speech->durations()); ++i)
     sound = sound && speech->durations()->Get(i) <= kMaxContext;
+  sound = sound && speech->timestamp_frames() - 1 < kMaxRatio && speech->latest_first() <= kMaxContext &&
+          speech->tokens_of_frame() <= kMaxRatio && speech->tokens_of_second() >= 0.0f &&
+          speech->tokens_of_second() <= static_cast<float>(kMaxRatio);
   if (sound && size_of(speech->durations()) != 0)
     sound = fits_transducer(model, size_of(speech->durations()));
   return sound ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "what is said of speech does not fit the model");
@@ -57,7 +59,6 @@ void mote_model_get_speech(const mote_model* model, mote_speech_info* info) {
   info->previous = info->no_speech = -1;
   const mote::file::Speech* speech = model->root->speech();
   if (speech == nullptr) return;
-  info->languages = mote::size_of(speech->languages());
   info->transcribe = speech->transcribe();
   info->translate = speech->translate();
   info->no_timestamps = speech->no_timestamps();
@@ -72,13 +73,11 @@ void mote_model_get_speech(const mote_model* model, mote_speech_info* info) {
   info->durations = mote::data_of(speech->durations());
   info->language = speech->language();
   info->translates = speech->translates() ? 1 : 0;
-}
-
-const char* mote_model_language(const mote_model* model, uint32_t language, int32_t* id) {
-  const mote::file::Speech* speech = model->root->speech();
-  if (speech == nullptr || language >= mote::size_of(speech->languages())) return nullptr;
-  if (id != nullptr) *id = speech->language_ids()->Get(language);
-  return speech->languages()->Get(language)->c_str();
+  info->names_task = speech->names_task() ? 1 : 0;
+  info->timestamp_frames = speech->timestamp_frames();
+  info->latest_first = speech->latest_first();
+  info->tokens_of_second = speech->tokens_of_second();
+  info->tokens_of_frame = speech->tokens_of_frame();
 }
 
 }  // extern "C"

@@ -225,7 +225,8 @@ const char* mote_chat_format(const mote_model* model) {
 }
 
 const char* mote_chat_template(const mote_model* model) {
-  const flatbuffers::String* text = model->root->chat_template();
+  const mote::file::Purpose* purpose = mote::purpose_of(*model);
+  const flatbuffers::String* text = purpose == nullptr ? nullptr : purpose->chat_template();
   return text == nullptr ? nullptr : text->c_str();
 }
 

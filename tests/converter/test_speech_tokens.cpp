@@ -29,7 +29,7 @@ TokenizerSpec marks() {
   return tokenizer;
 }
 
-SpeechSpec speech_of(const json& generation, const json& config, uint32_t vocab) {
+SpeechSettings speech_of(const json& generation, const json& config, uint32_t vocab) {
   static const TempDirectory directory;
   mote::testing::write_text(directory / "generation_config.json", generation.dump());
   Source source;
@@ -39,6 +39,12 @@ SpeechSpec speech_of(const json& generation, const json& config, uint32_t vocab)
   return read_speech_tokens(source, &tokenizer, vocab);
 }
 
+std::vector<std::string> codes_of(const SpeechSettings& speech) {
+  std::vector<std::string> codes;
+  for (const LanguageSpec& language : speech.languages) codes.push_back(language.code);
+  return codes;
+}
+
 std::string speech_error(const json& generation) {
   return mote::testing::message_of<Error>([&] { speech_of(generation, json::object(), kMultilingual); });
 }
@@ -46,7 +52,7 @@ std::string speech_error(const json& generation) {
 }  // namespace
 
 TEST("speech tokens: times begin behind the token for none, and English models have no languages") {
-  const SpeechSpec speech = speech_of(json::object(), {{"suppress_tokens", {1, 7}}}, kEnglish);
+  const SpeechSettings speech = speech_of(json::object(), {{"suppress_tokens", {1, 7}}}, kEnglish);
   TEST_ASSERT_EQUAL_INT32(50266, speech.no_timestamps);
   TEST_ASSERT_EQUAL_INT32(50267, speech.first_timestamp);
   TEST_ASSERT_EQUAL_INT32(50264, speech.previous);
@@ -58,18 +64,18 @@ TEST("speech tokens: times begin behind the token for none, and English models h
 }
 
 TEST("speech tokens: languages are added tokens before the tasks, or those that lang_to_id names") {
-  const SpeechSpec added = speech_of({{"task", "transcribe"}}, json::object(), kMultilingual);
-  TEST_ASSERT_TRUE(added.languages == std::vector<std::string>({"en", "haw"}));
-  TEST_ASSERT_TRUE(added.language_ids == std::vector<int32_t>({50259, 50260}));
+  const SpeechSettings added = speech_of({{"task", "transcribe"}}, json::object(), kMultilingual);
+  TEST_ASSERT_TRUE(codes_of(added) == std::vector<std::string>({"en", "haw"}));
+  TEST_ASSERT_TRUE(added.languages[0].id == 50259 && added.languages[1].id == 50260);
   TEST_ASSERT_EQUAL_INT32(50262, added.transcribe);
-  const SpeechSpec named = speech_of({{"lang_to_id", {{"<|de|>", 9}}},
-                                      {"task_to_id", {{"transcribe", 5}, {"translate", 4}}},
-                                      {"no_timestamps_token_id", 3},
-                                      {"begin_suppress_tokens", {2}},
-                                      {"is_multilingual", true}},
-                                     json::object(), kMultilingual);
-  TEST_ASSERT_TRUE(named.languages == std::vector<std::string>({"de"}));
-  TEST_ASSERT_TRUE(named.language_ids == std::vector<int32_t>({9}));
+  const SpeechSettings named = speech_of({{"lang_to_id", {{"<|de|>", 9}}},
+                                          {"task_to_id", {{"transcribe", 5}, {"translate", 4}}},
+                                          {"no_timestamps_token_id", 3},
+                                          {"begin_suppress_tokens", {2}},
+                                          {"is_multilingual", true}},
+                                         json::object(), kMultilingual);
+  TEST_ASSERT_TRUE(codes_of(named) == std::vector<std::string>({"de"}));
+  TEST_ASSERT_EQUAL_INT32(9, named.languages[0].id);
   TEST_ASSERT_EQUAL_INT32(4, named.translate);
   TEST_ASSERT_EQUAL_INT32(4, named.first_timestamp);
   TEST_ASSERT_TRUE(named.suppressed_first == std::vector<int32_t>({2}));
@@ -82,8 +88,8 @@ TEST("speech tokens: a language by name, code or token, and a task, are the file
                         {"task_to_id", {{"transcribe", 5}, {"translate", 4}}},
                         {"language", language},
                         {"task", "translate"}};
-    const SpeechSpec speech = speech_of(known, json::object(), kMultilingual);
-    TEST_ASSERT_EQUAL_STRING("ht", speech.languages.at(speech.language - 1));
+    const SpeechSettings speech = speech_of(known, json::object(), kMultilingual);
+    TEST_ASSERT_EQUAL_STRING("ht", speech.languages.at(speech.language - 1).code);
     TEST_ASSERT_TRUE(speech.translates);
   }
   TEST_ASSERT_EQUAL_UINT32(0, speech_of({{"language", "English"}}, json::object(), kEnglish).language);
@@ -96,16 +102,16 @@ TEST("speech tokens: forced ids count where neither language nor task is named, 
   const json forced = {{"forced_decoder_ids", {{1, 50260}, {2, 50261}, {3, 50266}}}};
   const json transcribes = {{"forced_decoder_ids", {{1, nullptr}, {2, 50262}}}};
   for (const bool in_config : {false, true}) {
-    const SpeechSpec speech =
+    const SpeechSettings speech =
         speech_of(in_config ? json::object() : forced, in_config ? forced : json::object(), kMultilingual);
     TEST_ASSERT_EQUAL_UINT32(2, speech.language);
     TEST_ASSERT_TRUE(speech.translates);
   }
-  const SpeechSpec heard = speech_of(transcribes, forced, kMultilingual);
+  const SpeechSettings heard = speech_of(transcribes, forced, kMultilingual);
   TEST_ASSERT_TRUE(heard.language == 0 && !heard.translates);
   json named = forced;
   named["task"] = "transcribe";
-  const SpeechSpec task = speech_of(named, json::object(), kMultilingual);
+  const SpeechSettings task = speech_of(named, json::object(), kMultilingual);
   TEST_ASSERT_TRUE(task.language == 0 && !task.translates);
   TEST_ASSERT_TRUE(
       speech_of({{"forced_decoder_ids", {{2, 50261}}}}, json::object(), kMultilingual).translates == false);
@@ -122,10 +128,10 @@ TEST("speech tokens: texts begin with the language and the task that transformer
   TEST_ASSERT_GREATER_THAN(10u, known.at("cases").size());
   for (const json& one : known.at("cases")) {
     CAPTURE(one.dump());
-    const SpeechSpec speech = speech_of(one.at("generation"), one.at("config"), 100);
+    const SpeechSettings speech = speech_of(one.at("generation"), one.at("config"), 100);
     std::vector<int32_t> tokens;
-    if (speech.language != 0) tokens.push_back(speech.language_ids.at(speech.language - 1));
-    tokens.push_back(speech.translates ? speech.translate : speech.transcribe);
+    if (speech.language != 0) tokens.push_back(speech.languages.at(speech.language - 1).id);
+    tokens.push_back(speech.translates ? speech.translate : speech.names_task ? speech.transcribe : -1);
     std::erase(tokens, -1);
     TEST_ASSERT_TRUE(tokens == one.at("tokens").get<std::vector<int32_t>>());
   }
@@ -133,7 +139,7 @@ TEST("speech tokens: texts begin with the language and the task that transformer
 
 TEST("speech tokens: generation_config.json alone says which are suppressed, where it is there") {
   const json both = {{"suppress_tokens", nullptr}, {"begin_suppress_tokens", {3}}};
-  const SpeechSpec speech = speech_of(both, {{"suppress_tokens", {1, 7}}}, kEnglish);
+  const SpeechSettings speech = speech_of(both, {{"suppress_tokens", {1, 7}}}, kEnglish);
   TEST_ASSERT_TRUE(speech.suppressed.empty());
   TEST_ASSERT_TRUE(speech.suppressed_first == std::vector<int32_t>({3}));
 }
@@ -153,8 +159,15 @@ TEST("speech tokens: keys of a search that Whisper's own has not are named, thos
   source.format = "hf";
   source.directory = directory.path();
   source.config = std::make_shared<const json>(json::object());
-  TEST_ASSERT_TRUE(unread_speech_keys(source) == std::vector<std::string>({"some_new_key 7", "num_beams 5",
-                                                                           "max_initial_timestamp_index 1"}));
+  TEST_ASSERT_TRUE(unread_speech_keys(source) == std::vector<std::string>({"some_new_key 7", "num_beams 5"}));
+}
+
+TEST("speech tokens: a text begins with one of as many timestamps as the source says, else within a second") {
+  TEST_ASSERT_EQUAL_UINT32(50, speech_of(json::object(), json::object(), kEnglish).latest_first);
+  const json one = {{"max_initial_timestamp_index", 1}};
+  TEST_ASSERT_EQUAL_UINT32(1, speech_of(one, json::object(), kEnglish).latest_first);
+  TEST_ASSERT_TRUE(speech_error({{"max_initial_timestamp_index", -1}}).find("max_initial_timestamp_index") !=
+                   std::string::npos);
 }
 
 TEST("speech tokens: ids that the vocabulary lacks are refused by their key") {

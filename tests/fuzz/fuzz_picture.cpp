@@ -1,20 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of a PNG or JPEG: read and resampled, with small limits.
+// The bytes of a PNG or JPEG: read and prepared by steps that the last byte chooses, with small limits.
 #include "host/base/error.h"
-#include "host/media/resample.h"
+#include "host/media/pixel_values.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace mote::pictures;
 
+namespace {
+
+constexpr uint32_t kSide = 24, kPatch = 4;
+
+/// A model of pictures of 24 x 24 pixels, or of tiles of so many, with such a first step.
+mote_picture_info model_of(mote_picture_step_kind kind) {
+  static const float mean[] = {0, 0, 0}, deviation[] = {1, 1, 1};
+  mote_picture_info info{};
+  info.height = info.width = kSide;
+  info.channels = kColours;
+  info.patch = kPatch;
+  info.merge = 1;
+  const auto add = [&](mote_picture_step step) { info.steps[info.step_count++] = step; };
+  add({kind, 3, kSide, kSide, kPatch, kSide * kSide, 4 * kSide * kSide, 200.0f, nullptr, nullptr});
+  if (kind == MOTE_PICTURE_RESIZE_SHORTER)
+    add({MOTE_PICTURE_CROP, 0, kSide, kSide, 1, 0, 0, 0, nullptr, nullptr});
+  if (kind == MOTE_PICTURE_RESIZE_LONGER) {
+    info.steps[0].height = info.steps[0].most = 2 * kSide;
+    add({MOTE_PICTURE_TILE, 3, kSide, 0, 1, 0, 0, 0, nullptr, nullptr});
+  }
+  add({MOTE_PICTURE_RESCALE, 0, 0, 0, 1, 0, 0, 1.0f / 255, nullptr, nullptr});
+  add({MOTE_PICTURE_NORMALIZE, 0, 0, 0, 1, 0, 0, 0, mean, deviation});
+  return info;
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr Limits kLimits{1 << 20, 8 << 20};
-  constexpr Shape kShape{24, 0, 24, 24, 24, 24, Filter::bicubic};
+  constexpr mote_picture_step_kind kKinds[] = {MOTE_PICTURE_RESIZE_SHORTER, MOTE_PICTURE_RESIZE,
+                                               MOTE_PICTURE_RESIZE_BOUNDED, MOTE_PICTURE_RESIZE_EVENLY,
+                                               MOTE_PICTURE_RESIZE_PIXELS,  MOTE_PICTURE_RESIZE_LONGER};
+  const mote_picture_info info = model_of(kKinds[size == 0 ? 0 : data[size - 1] % std::size(kKinds)]);
   try {
-    Resampler resampler(kShape, kLimits);
-    read_rows({reinterpret_cast<const std::byte*>(data), size}, kLimits, resampler);
+    const PictureParts parts =
+        picture_parts({reinterpret_cast<const std::byte*>(data), size}, "fuzz", info, kLimits);
     [[maybe_unused]] static volatile size_t sink;
-    sink = resampler.result().size();
+    sink = parts.values.size();
   } catch (const mote::convert::Error&) {
   }
   return 0;

@@ -15,6 +15,7 @@
 #include "tests/support/checkpoint.h"
 #include "tests/support/ct2_builder.h"
 #include "tests/support/gguf_builder.h"
+#include "tests/support/picture_graph.h"
 #include "tests/support/sentence_piece_file.h"
 #include "tests/support/source_model.h"
 #include "tests/support/state_layers.h"
@@ -147,6 +148,33 @@ void make_fixed_states(const fs::path& models) {
   }
 }
 
+/// Models of pictures with steps of each kind, and models that hear, with what their tasks take.
+void make_media(const fs::path& models) {
+  using enum mote::convert::PictureStepKind;
+  const std::vector<mote::convert::PictureStepKind> kinds[] = {{resize},         {resize_shorter, crop},
+                                                               {resize_bounded}, {resize_evenly},
+                                                               {resize_pixels},  {resize_longer, tile}};
+  for (size_t i = 0; i < std::size(kinds); ++i) {
+    const test::AlignedBytes bytes =
+        test::graph_file(test::picture_graph(test::steps_of(kinds[i])), "pictures");
+    write_text(models / ("pictures_" + std::to_string(i)),
+               std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()) +
+                   choices({}, fuzz::kModelChoices));
+  }
+  const test::AlignedBytes bytes =
+      test::decoder_file(16, 8, [](mote::convert::Graph& graph, const mote::convert::View&) {
+        graph.task = mote::convert::Task::generate;
+        graph.mask_id = 3;
+        graph.languages = {{"en", 3}, {"eng_Latn", 15}};
+      });
+  write_text(models / "languages", std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()) +
+                                       choices({}, fuzz::kModelChoices));
+  mote::convert::ConvertOptions options;
+  options.type = "f32";
+  for (const char* name : {"moonshine", "parakeet_tdt", "wav2vec2_ctc", "whisper"})
+    make_model(kGolden / "models" / name, models, name, options);
+}
+
 void make_models(const fs::path& out) {
   const fs::path models = folder(out, "model");
   mote::convert::ConvertOptions options;
@@ -166,6 +194,7 @@ void make_models(const fs::path& out) {
   make_caches_of_2_to_the_64(models);
   make_sources(models);
   make_fixed_states(models);
+  make_media(models);
   smallest_llama(58).write(text.path());
   fs::copy(kGolden / "tokenizers/small/tokenizer.json", text.path());
   options.type = "q4";

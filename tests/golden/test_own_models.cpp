@@ -69,6 +69,9 @@ TEST("digits: at least 95 of 100 held-out pictures are read in 8 bits") {
   OwnModel own("digits");
   mote_picture_info info;
   REQUIRE(mote_model_get_picture(own.model.get(), &info, nullptr) == MOTE_OK);
+  REQUIRE(info.step_count >= 2);
+  const mote_picture_step &rescale = info.steps[info.step_count - 2],
+                          &normalize = info.steps[info.step_count - 1];
   own.start(info.rows);
   const std::vector<uint8_t> pictures = read_idx(own_model("digits") / "test-images.idx"),
                              digits = read_idx(own_model("digits") / "test-digits.idx");
@@ -79,8 +82,8 @@ TEST("digits: at least 95 of 100 held-out pictures are read in 8 bits") {
   size_t right = 0;
   for (size_t i = 0; i < digits.size(); ++i) {
     for (size_t at = 0; at < pixels.size(); ++at) {
-      const float value = static_cast<float>(pictures[i * size + at % size]) * info.rescale;
-      pixels[at] = (value - info.mean[at / size]) / info.deviation[at / size];
+      const float value = static_cast<float>(pictures[i * size + at % size]) * rescale.factor;
+      pixels[at] = (value - normalize.mean[at / size]) / normalize.deviation[at / size];
     }
     mote_picture_rows(&info, pixels.data(), rows.data());
     right += own.label(rows) == digits[i] ? 1 : 0;

@@ -200,8 +200,7 @@ TEST("opening grows as each list of a file does") {
   });
   check(1000, [](uint64_t n, Graph& graph, Metadata&) {
     SpeechSpec speech;
-    for (uint64_t i = 0; i < n; ++i) speech.languages.push_back(numbered("l", i));
-    speech.language_ids.assign(n, 1);
+    for (uint64_t i = 0; i < n; ++i) graph.languages.push_back({numbered("l", i), 1});
     speech.suppressed.assign(n, 2);
     speech.suppressed_first.assign(n, 3);
     graph.speech = speech;

@@ -87,7 +87,7 @@ mote_status status_of(mote_host_result* result) {
 }
 
 /// `words` must outlive it.
-mote_host_input text(const std::string& words) {
+mote_host_input input_of(const std::string& words) {
   mote_host_input input = {};
   input.text = words.c_str();
   input.text_bytes = words.size();
@@ -104,12 +104,12 @@ class Model {
   std::vector<int32_t> prompt(const std::string& conversation, json options = json::object()) const {
     options["tokens"] = 1;
     if (!options.contains("chat")) options["messages"] = true;
-    const mote_host_input input = text(conversation);
+    const mote_host_input input = input_of(conversation);
     const json answer = answer_of(mote_host_generate(model_, &input, 1, options.dump().c_str(), nullptr));
     return answer.at("prompt_ids").get<std::vector<int32_t>>();
   }
   std::vector<int32_t> tokens(const std::string& words) const {
-    const mote_host_input input = text(words);
+    const mote_host_input input = input_of(words);
     return answer_of(mote_host_tokenize(model_, &input, 1, R"({"no-special": true})"))
         .at("ids")
         .get<std::vector<int32_t>>();
@@ -123,7 +123,7 @@ std::string rendered(const Case& chat, const json& conversation, json variables 
   variables["bos_token"] = "<s>";
   variables["eos_token"] = "</s>";
   const std::string source = chat.text, messages = conversation.dump();
-  const mote_host_input inputs[] = {text(source), text(messages)};
+  const mote_host_input inputs[] = {input_of(source), input_of(messages)};
   const std::string options = json{{"set", variables}}.dump();
   return answer_of(mote_host_template(inputs, 2, options.c_str())).at("text").get<std::string>();
 }
@@ -158,7 +158,7 @@ TEST_CASE("chat templates: variables reach the template, and one for nothing is 
   TEST_ASSERT_TRUE(ids == model.tokens(rendered(chat, question, off)));
   TEST_ASSERT_TRUE(ids != model.prompt("hello", {{"chat", true}}));
   const std::string words = "hello";
-  const mote_host_input input = text(words);
+  const mote_host_input input = input_of(words);
   TEST_ASSERT_TRUE(failure_of(mote_host_generate(model.get(), &input, 1, R"({"set": {"a": 1}})", nullptr))
                        .find("\"set\"") != std::string::npos);
 }
@@ -196,7 +196,7 @@ TEST_CASE("chat templates: a refusal is said, a chosen format stands in the temp
   const Model model(file_of(chat));
   const json conversation = {message("system", "be kind"), message("user", "hello")};
   const std::string words = conversation.dump();
-  const mote_host_input input = text(words);
+  const mote_host_input input = input_of(words);
   TEST_ASSERT_TRUE(failure_of(mote_host_generate(model.get(), &input, 1, R"({"messages": true})", nullptr))
                        .find("no system role") != std::string::npos);
   const Model formatted(file_of(kTemplates[0], true));
@@ -213,7 +213,7 @@ TEST_CASE("chat templates: what cannot be run on a conversation is a failure of 
                      "{{ loop.index }}{{ m.content }}</s>{% endfor %}"};
   const Model model(file_of(chat));
   const auto generate = [&](const std::string& words, const char* options) {
-    const mote_host_input input = text(words);
+    const mote_host_input input = input_of(words);
     return mote_host_generate(model.get(), &input, 1, options, nullptr);
   };
   const std::string odd = json{message("user", "odd")}.dump(), even = json{message("user", "even")}.dump();

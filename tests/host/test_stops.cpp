@@ -121,7 +121,8 @@ struct Answer {
 
 Answer answer_of(const Got& got) {
   json found = assert_ok(got);
-  for (const char* key : {"prompt_ms", "decode_ms", "prompt_tokens_per_s", "decode_tokens_per_s"}) {
+  for (const char* key :
+       {"load_ms", "prompt_ms", "decode_ms", "prompt_tokens_per_s", "decode_tokens_per_s"}) {
     if (found.is_object()) found.erase(key);
   }
   return {std::move(found), got.values()};

@@ -50,14 +50,28 @@ mote_picture_info model_of(uint32_t patch, uint32_t merge, uint32_t least, uint3
   info.channels = 3;
   info.patch = patch;
   info.merge = merge;
-  info.rescale = 1.0f;
-  info.mean = mean;
-  info.deviation = deviation;
-  info.resample = 1;
-  info.least_pixels = least;
-  info.most_pixels = most;
-  info.longest = longest;
-  info.tile = tile;
+  const auto add = [&](mote_picture_step_kind kind) -> mote_picture_step& {
+    mote_picture_step& step = info.steps[info.step_count++];
+    step.kind = kind;
+    step.filter = kind < MOTE_PICTURE_CROP || kind == MOTE_PICTURE_TILE;
+    return step;
+  };
+  if (tile != 0) {
+    mote_picture_step& longer = add(MOTE_PICTURE_RESIZE_LONGER);
+    longer.height = longest;
+    longer.most = 4096;
+    add(MOTE_PICTURE_TILE).height = tile;
+  } else {
+    mote_picture_step& pixels = add(MOTE_PICTURE_RESIZE_PIXELS);
+    pixels.multiple = patch * merge;
+    pixels.least = least;
+    pixels.most = most;
+    pixels.factor = 200;
+  }
+  add(MOTE_PICTURE_RESCALE).factor = 1.0f;
+  mote_picture_step& normalize = add(MOTE_PICTURE_NORMALIZE);
+  normalize.mean = mean;
+  normalize.deviation = deviation;
   info.height = info.width = tile / patch * patch;
   return info;
 }
@@ -66,9 +80,9 @@ mote_picture_info model_of(uint32_t patch, uint32_t merge, uint32_t least, uint3
 
 TEST("a picture is resized twice as Pillow does it, cut into tiles, and a third time as a whole",
      "[pictures]") {
-  const Sides first = longest_sides(47, 61, 40);
+  const Sides first = longest_sides({47, 61}, 40, 4096);
   const Raster longest = resized_to(drawn(61, 47), first, Filter::lanczos, {});
-  const Sides second = tiled_sides(first.height, first.width, 16);
+  const Sides second = tiled_sides(first, 16);
   const Raster tiled = resized_to(longest, second, Filter::lanczos, {});
   TEST_ASSERT_EQUAL_UINT32(48, tiled.height);
   TEST_ASSERT_EQUAL_UINT32(48, tiled.width);

@@ -58,7 +58,7 @@ void draw(uint32_t width, uint32_t height, RowSink& sink) {
   }
 }
 
-Shape square_of_24() { return {24, 24, 0, 0, 24, 24, Filter::bicubic}; }
+Shape square_of_24() { return {{24, 24}, {}, 24, 24, Filter::bicubic}; }
 
 std::vector<uint8_t> resampled(const Bytes& file, const Limits& limits = {}) {
   Resampler resampler(square_of_24(), limits);
@@ -100,7 +100,7 @@ TEST("pictures become larger and smaller byte for byte as Pillow makes them", "[
 }
 
 TEST("the shorter side is resized and the middle is cut out of the longer", "[pictures]") {
-  Resampler resampler({24, 0, 24, 24, 24, 24, Filter::bicubic}, {});
+  Resampler resampler({shorter_sides({47, 61}, 24), {24, 24}, 24, 24, Filter::bicubic}, {});
   draw(61, 47, resampler);
   CHECK(hash_of(resampler.result()) == 0xb51b0d6c08156033);
 }
@@ -149,12 +149,12 @@ TEST("a JPEG of more scans than encoders make is refused, one of some more than 
 TEST("pixel values are bytes scaled, less the mean, by the deviation, colour by colour", "[pictures]") {
   const float mean[] = {0.5f, 0.25f, 0.0f}, deviation[] = {0.5f, 0.25f, 2.0f};
   mote_picture_info info{};
-  info.height = info.width = info.resize_height = info.resize_width = 24;
+  info.height = info.width = 24;
   info.channels = 3;
-  info.resample = 3;
-  info.rescale = 1.0f / 255;
-  info.mean = mean;
-  info.deviation = deviation;
+  info.step_count = 3;
+  info.steps[0] = {MOTE_PICTURE_RESIZE, 3, 24, 24, 1, 0, 0, 0, nullptr, nullptr};
+  info.steps[1] = {MOTE_PICTURE_RESCALE, 0, 0, 0, 1, 0, 0, 1.0f / 255, nullptr, nullptr};
+  info.steps[2] = {MOTE_PICTURE_NORMALIZE, 0, 0, 0, 1, 0, 0, 0, mean, deviation};
   const Bytes file = bytes_of("grid.png");
   const std::vector<float> values = pixel_values(file, "grid.png", info);
   const std::vector<uint8_t> bytes = resampled(file);
@@ -164,7 +164,7 @@ TEST("pixel values are bytes scaled, less the mean, by the deviation, colour by 
     const double expected = (bytes[i] / 255.0 - double{mean[colour]}) / double{deviation[colour]};
     CHECK(std::fabs(double{values[colour * 24 * 24 + i / 3]} - expected) < 1e-6);
   }
-  info.rescale = 0.0f;
+  info.step_count = 0;
   CHECK(contains(message_of<mote::convert::Error>([&] { pixel_values(file, "grid.png", info); }),
                  "preprocessor_config.json"));
 }

@@ -22,16 +22,17 @@ TEST("sides become multiples of a unit between a least and a most number of pixe
                         {5000, 5000, 4096, 4096, 980, 980}};
   for (const Case& one : cases) {
     CAPTURE(one.height, one.width);
-    const Sides fine = rounded_sides(one.height, one.width, 32, 65536, 16777216),
-                coarse = rounded_sides(one.height, one.width, 28, 3136, 1003520);
+    const Sides fine = rounded_sides({one.height, one.width}, 32, 65536, 16777216, 200),
+                coarse = rounded_sides({one.height, one.width}, 28, 3136, 1003520, 200);
     TEST_ASSERT_EQUAL_UINT32(one.rows, fine.height);
     TEST_ASSERT_EQUAL_UINT32(one.columns, fine.width);
     TEST_ASSERT_EQUAL_UINT32(one.coarse_rows, coarse.height);
     TEST_ASSERT_EQUAL_UINT32(one.coarse_columns, coarse.width);
   }
-  TEST_ASSERT_TRUE(
-      contains(message_of<mote::convert::Error>([] { rounded_sides(1, 201, 32, 65536, 1 << 20); }),
-               "more than 200 times"));
+  TEST_ASSERT_TRUE(contains(message_of<mote::convert::Error>([] {
+                              rounded_sides({1, 201}, 32, 65536, 1 << 20, 200);
+                            }),
+                            "more than 200 times"));
 }
 
 TEST("the longer side becomes the longest, and both multiples of a tile", "[pictures]") {
@@ -48,12 +49,47 @@ TEST("the longer side becomes the longest, and both multiples of a tile", "[pict
   };
   for (const Case& one : cases) {
     CAPTURE(one.height, one.width, one.longest);
-    const Sides first = longest_sides(one.height, one.width, one.longest);
-    const Sides second = tiled_sides(first.height, first.width, one.tile);
+    const Sides first = longest_sides({one.height, one.width}, one.longest, 4096);
+    const Sides second = tiled_sides(first, one.tile);
     TEST_ASSERT_EQUAL_UINT32(one.first.height, first.height);
     TEST_ASSERT_EQUAL_UINT32(one.first.width, first.width);
     TEST_ASSERT_EQUAL_UINT32(one.second.height, second.height);
     TEST_ASSERT_EQUAL_UINT32(one.second.width, second.width);
+  }
+}
+
+TEST("the shorter side becomes so long, and the longer keeps the ratio, rounded down", "[pictures]") {
+  struct Case {
+    Sides own;
+    uint32_t shorter;
+    Sides made;
+  };
+  const Case cases[] = {{{47, 61}, 24, {24, 31}},      {{61, 47}, 24, {31, 24}},
+                        {{9, 9}, 224, {224, 224}},     {{1, 3}, 2, {2, 6}},
+                        {{480, 640}, 224, {224, 298}}, {{1, UINT32_MAX}, 9, {9, UINT32_MAX}}};
+  for (const Case& one : cases) {
+    CAPTURE(one.own.height, one.own.width);
+    const Sides made = shorter_sides(one.own, one.shorter);
+    TEST_ASSERT_EQUAL_UINT32(one.made.height, made.height);
+    TEST_ASSERT_EQUAL_UINT32(one.made.width, made.width);
+  }
+}
+
+TEST("both sides become multiples by the factor that changes them less", "[pictures]") {
+  struct Case {
+    Sides own, wanted;
+    uint32_t unit;
+    Sides made;
+  };
+  const Case cases[] = {{{47, 61}, {24, 24}, 6, {24, 30}},
+                        {{480, 640}, {518, 518}, 14, {518, 686}},
+                        {{1080, 1920}, {518, 518}, 14, {518, 924}},
+                        {{1, 100}, {8, 8}, 8, {8, 8}}};
+  for (const Case& one : cases) {
+    CAPTURE(one.own.height, one.own.width);
+    const Sides made = even_sides(one.own, one.wanted, one.unit);
+    TEST_ASSERT_EQUAL_UINT32(one.made.height, made.height);
+    TEST_ASSERT_EQUAL_UINT32(one.made.width, made.width);
   }
 }
 
@@ -77,7 +113,7 @@ TEST("the shorter side becomes the shortest unless the longer would be too long,
                         {31, 47, 33, 49, 32, 48}};
   for (const Case& one : cases) {
     CAPTURE(one.height, one.width);
-    const Sides sides = bounded_sides(one.height, one.width, one.shortest, one.longest, 16);
+    const Sides sides = bounded_sides({one.height, one.width}, one.shortest, one.longest, 16);
     TEST_ASSERT_EQUAL_UINT32(one.rows, sides.height);
     TEST_ASSERT_EQUAL_UINT32(one.columns, sides.width);
   }

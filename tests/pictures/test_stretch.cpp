@@ -49,9 +49,10 @@ TEST("a picture that keeps its ratio is resized by the factor nearer to 1, to mu
   for (const Case& one : {Case{640, 480, 686, 518}, Case{480, 640, 518, 686}, Case{518, 518, 518, 518},
                           Case{1, 1, 518, 518}, Case{100, 90, 518, 462}, Case{2000, 1000, 1036, 518}}) {
     CAPTURE(one.width, one.height);
-    Resampler fits({518, 518, 0, 0, one.to_height, one.to_width, Filter::bicubic, 14}, {});
-    fits.begin(one.width, one.height);
-    Resampler differs({518, 518, 0, 0, 14, 14, Filter::bicubic, 14}, {});
+    const Sides made = even_sides({one.height, one.width}, {518, 518}, 14);
+    TEST_ASSERT_EQUAL_UINT32(one.to_width, made.width);
+    TEST_ASSERT_EQUAL_UINT32(one.to_height, made.height);
+    Resampler differs({made, {}, 14, 14, Filter::bicubic, true}, {});
     CHECK(contains(message_of<mote::convert::Error>([&] { differs.begin(one.width, one.height); }),
                    "but the model takes 14 x 14"));
   }

@@ -89,11 +89,11 @@ TEST(
     uint32_t width, height;
     Shape shape;
   };
-  const Case cases[] = {{61, 47, {24, 20, 0, 0, 24, 20, Filter::lanczos}},
-                        {7, 5, {30, 40, 0, 0, 30, 40, Filter::bicubic}},
-                        {1, 9, {13, 11, 0, 0, 13, 11, Filter::bilinear}},
-                        {61, 47, {24, 0, 24, 20, 24, 20, Filter::bicubic}},
-                        {31, 33, {0, 0, 20, 24, 20, 24, Filter::bicubic}}};
+  const Case cases[] = {{61, 47, {{24, 20}, {}, 24, 20, Filter::lanczos}},
+                        {7, 5, {{30, 40}, {}, 30, 40, Filter::bicubic}},
+                        {1, 9, {{13, 11}, {}, 13, 11, Filter::bilinear}},
+                        {61, 47, {{24, 31}, {24, 20}, 24, 20, Filter::bicubic}},
+                        {31, 33, {{33, 31}, {20, 24}, 20, 24, Filter::bicubic}}};
   for (const Case& one : cases) {
     const std::vector<uint8_t> pixels = noisy(one.width, one.height);
     Resampler upright(one.shape, {});
@@ -111,7 +111,7 @@ TEST(
     "a turned picture of millions of pixels takes memory by one of its sides, "
     "and is refused beyond the limits",
     "[pictures]") {
-  const Shape shape{56, 56, 0, 0, 56, 56, Filter::bicubic};
+  const Shape shape{{56, 56}, {}, 56, 56, Filter::bicubic};
   for (uint32_t number = 2; number <= 8; ++number) {
     Resampler resampler(shape, {uint64_t{1} << 30, uint64_t{8} << 20});
     CHECK(message_of<mote::convert::Error>(

@@ -46,6 +46,6 @@ TEST("where there is a blank, outputs are of labels that all have names") {
 TEST("the language that texts are in by default is one of those that the file tells apart") {
   refused_when("whisper", [](Model* root) {
     auto* speech = root->mutable_speech();
-    REQUIRE(speech->mutate_language(speech->languages()->size() + 1));
+    REQUIRE(speech->mutate_language(mote::size_of(root->purpose()->languages()) + 1));
   });
 }

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "mote/pictures.h"
+#include "mote/task.h"
 #include "tests/support/any_calls.h"
 #include "tests/support/any_session.h"
 
@@ -44,6 +46,28 @@ inline void use_chat(const mote_model* model, mote_session* session) {
   mote_model_get_info(model, &info);
   must(std::strlen(info.name) + std::strlen(info.architecture) < SIZE_MAX);
   for (uint32_t i = 0; i < info.stop_count; ++i) must(info.stop_ids[i] <= INT32_MAX);
+}
+
+/// The model's task, the languages that it tells apart, the steps of its pictures.
+inline void use_task(const mote_model* model, Observed* observed) {
+  mote_task_info info;
+  mote_model_get_task(model, &info);
+  must(std::strlen(mote_model_task_name(info.task)) != 0);
+  int32_t id = 0;
+  for (uint32_t i = 0; i < info.languages; ++i) {
+    must(std::strlen(mote_model_language(model, i, &id)) < SIZE_MAX);
+    must(id >= 0 && info.mask_id >= -1);
+    observed->number(id);
+  }
+  must(mote_model_language(model, info.languages, &id) == nullptr);
+  mote_picture_info picture;
+  if (mote_model_get_picture(model, &picture, nullptr) != MOTE_OK) return;
+  for (uint32_t i = 0; i < picture.step_count; ++i) {
+    const mote_picture_step& step = picture.steps[i];
+    if (step.kind != MOTE_PICTURE_NORMALIZE) continue;
+    observed->floats(step.mean, picture.channels);
+    observed->floats(step.deviation, picture.channels);
+  }
 }
 
 /// A prompt and two tokens, in steps of which there are at most so many: a file may describe a model that is
@@ -119,6 +143,7 @@ inline mote_status run_some(const mote_model* model, const AnySession& session,
   seen.number(status);
   use_tokenizer(model, session.get(), &seen);
   use_chat(model, session.get());
+  use_task(model, &seen);
   if (!encoder) calls.save_and_restore();
   seen.end_call();
   for (int call = 0; call < 12 && choices->left(); ++call) calls.make_one();

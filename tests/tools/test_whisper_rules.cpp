@@ -23,6 +23,7 @@ WhisperTokens some_tokens() {
   tokens.start = 22;
   tokens.speech.no_timestamps = kNoTimestamps;
   tokens.speech.first_timestamp = kFirstTime;
+  tokens.speech.latest_first = 50;
   tokens.speech.suppressed = suppressed;
   tokens.speech.suppressed_count = 2;
   tokens.speech.suppressed_first = suppressed_first;

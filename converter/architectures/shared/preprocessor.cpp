@@ -39,6 +39,8 @@ constexpr Processor kQwenProcessors[] = {{"Qwen2VL", kBicubic, true}};
 constexpr Processor kYolosProcessors[] = {{"Yolos", kBilinear, true}};
 constexpr uint32_t kYolosShorter = 800, kYolosLonger = 1333;  // the sides where a config names none
 constexpr uint32_t kYolosMultiple = 16;
+constexpr uint32_t kLongestSide = 4096;  // of Idefics3
+constexpr float kLargestRatio = 200;     // of a side to the other, of Qwen2-VL
 
 struct Size {
   uint32_t height, width;  // width 0: of the shorter side
@@ -63,31 +65,45 @@ class Preprocessor {
     } else {
       return false;
     }
-    format.rescale = 1.0f;
-    if (flag("do_rescale", true)) format.rescale = static_cast<float>(number("rescale_factor", 1.0 / 255));
-    if (!(format.rescale > 0)) file_.refuse("rescale_factor is not above 0");
-    const bool normalizes = flag("do_normalize", true);
-    format.mean =
-        normalizes ? list("image_mean", format.channels) : std::vector<float>(format.channels, 0.0f);
-    format.std = normalizes ? list("image_std", format.channels) : std::vector<float>(format.channels, 1.0f);
-    if (std::find(format.std.begin(), format.std.end(), 0.0f) != format.std.end())
-      file_.refuse("image_std holds 0");
+    add_scaling(format);
     finish();
     return true;
   }
 
  private:
+  static PictureStep& add(PictureStepKind kind, PictureFormat& format) {
+    format.steps.push_back({kind});
+    return format.steps.back();
+  }
+  void add_scaling(PictureFormat& format) {
+    PictureStep& rescale = add(PictureStepKind::rescale, format);
+    rescale.factor = 1.0f;
+    if (flag("do_rescale", true)) rescale.factor = static_cast<float>(number("rescale_factor", 1.0 / 255));
+    if (!(rescale.factor > 0)) file_.refuse("rescale_factor is not above 0");
+    PictureStep& normalize = add(PictureStepKind::normalize, format);
+    normalize.mean.assign(format.channels, 0.0f);
+    normalize.std.assign(format.channels, 1.0f);
+    if (flag("do_normalize", true)) {
+      normalize.mean = list("image_mean", format.channels);
+      normalize.std = list("image_std", format.channels);
+    }
+    if (std::find(normalize.std.begin(), normalize.std.end(), 0.0f) != normalize.std.end())
+      file_.refuse("image_std holds 0");
+  }
   void read_size(const Processor& processor, PictureFormat& format) {
     if (flag("do_resize", true)) {
       const Size size = size_of("size", processor.shorter_side);
-      format.resize_height = size.height;
-      format.resize_width = size.width;
-      format.resample = resample(processor);
+      PictureStep& resize =
+          add(size.width == 0 ? PictureStepKind::resize_shorter : PictureStepKind::resize, format);
+      resize.height = size.height;
+      resize.width = size.width;
+      resize.filter = resample(processor);
     }
     if (flag("do_center_crop", find("crop_size") != nullptr && values_.contains("do_center_crop"))) {
       const Size size = size_of("crop_size", false);
-      format.crop_height = size.height;
-      format.crop_width = size.width;
+      PictureStep& crop = add(PictureStepKind::crop, format);
+      crop.height = size.height;
+      crop.width = size.width;
     }
   }
   /// Idefics3's: the longer side of a picture, then of tiles.
@@ -96,28 +112,35 @@ class Preprocessor {
       if (!flag(key, true)) file_.refuse("{} false is not supported", key);
     }
     flag("do_pad", true);
-    format.resample = resample(processor);
-    format.longest = edge_of("size", "longest_edge", 4 * 364);
-    format.tile = edge_of("max_image_size", "longest_edge", 364);
-    const uint32_t seen = format.tile / format.patch * format.patch;  // the model leaves the rest out
-    if (seen != format.height || seen != format.width || format.longest < format.tile) {
-      file_.refuse("tiles of {} pixels, longest_edge {}: the model takes pictures of {} x {}", format.tile,
-                   format.longest, format.width, format.height);
+    const uint32_t filter = resample(processor), longest = edge_of("size", "longest_edge", 4 * 364),
+                   side = edge_of("max_image_size", "longest_edge", 364);
+    const uint32_t seen = side / format.patch * format.patch;  // the model leaves the rest out
+    if (seen != format.height || seen != format.width || longest < side) {
+      file_.refuse("tiles of {} pixels, longest_edge {}: the model takes pictures of {} x {}", side, longest,
+                   format.width, format.height);
     }
+    PictureStep& resize = add(PictureStepKind::resize_longer, format);
+    resize.filter = filter;
+    resize.height = longest;
+    resize.most = kLongestSide;
+    PictureStep& tile = add(PictureStepKind::tile, format);
+    tile.filter = filter;
+    tile.height = side;
   }
   /// Qwen2-VL's: pixels of both sides together.
   void read_pixels(const Processor& processor, PictureFormat& format) {
     if (!flag("do_resize", true)) file_.refuse("do_resize false is not supported");
-    format.resample = resample(processor);
-    format.least_pixels = edge_of("size", "shortest_edge", 56 * 56);
-    format.most_pixels = edge_of("size", "longest_edge", 28 * 28 * 1280);
+    PictureStep& resize = add(PictureStepKind::resize_pixels, format);
+    resize.filter = resample(processor);
+    resize.multiple = format.patch * format.merge;
+    resize.factor = kLargestRatio;
+    resize.least = edge_of("size", "shortest_edge", 56 * 56);
+    resize.most = edge_of("size", "longest_edge", 28 * 28 * 1280);
     const json *least = find("min_pixels"), *most = find("max_pixels");
-    if (least != nullptr)
-      format.least_pixels = static_cast<uint32_t>(file_.size(*least, "min_pixels", kMaxPixels));
-    if (most != nullptr)
-      format.most_pixels = static_cast<uint32_t>(file_.size(*most, "max_pixels", kMaxPixels));
-    if (format.least_pixels == 0 || format.least_pixels > format.most_pixels)
-      file_.refuse("pictures of {} to {} pixels", format.least_pixels, format.most_pixels);
+    if (least != nullptr) resize.least = static_cast<uint32_t>(file_.size(*least, "min_pixels", kMaxPixels));
+    if (most != nullptr) resize.most = static_cast<uint32_t>(file_.size(*most, "max_pixels", kMaxPixels));
+    if (resize.least == 0 || resize.least > resize.most)
+      file_.refuse("pictures of {} to {} pixels", resize.least, resize.most);
     const std::pair<const char*, uint32_t> of_model[] = {
         {"patch_size", format.patch}, {"merge_size", format.merge}, {"temporal_patch_size", format.frames}};
     for (const auto& [key, expected] : of_model) {
@@ -137,14 +160,16 @@ class Preprocessor {
         value == nullptr ? 1 : static_cast<uint32_t>(file_.size(*value, "ensure_multiple_of", kMaxSize));
     if (multiple == 0) file_.refuse("ensure_multiple_of is 0");
     const bool keeps = flag("keep_aspect_ratio", false);
-    if (format.resize_height == 0) return;
-    if (format.resize_width == 0) file_.refuse("size of one side is not supported");
+    if (format.steps.empty() || format.steps[0].kind == PictureStepKind::crop) return;
+    PictureStep& resize = format.steps[0];
+    if (resize.width == 0) file_.refuse("size of one side is not supported");
     if (keeps) {
-      format.multiple = multiple;
+      resize.kind = PictureStepKind::resize_evenly;
+      resize.multiple = multiple;
       return;
     }
     // To even at a half, as Python rounds.
-    for (uint32_t* side : {&format.resize_height, &format.resize_width})
+    for (uint32_t* side : {&resize.height, &resize.width})
       *side = std::max(
           multiple, static_cast<uint32_t>(std::nearbyint(static_cast<double>(*side) / multiple)) * multiple);
   }
@@ -157,20 +182,21 @@ class Preprocessor {
     if (!flag("do_resize", true)) return;
     const bool exact = size != nullptr && size->is_object() && size->contains("height");
     if (exact) return read_size(processor, format);
-    format.resample = resample(processor);
-    format.resize_height = kYolosShorter;
-    format.longest = kYolosLonger;
-    format.multiple = kYolosMultiple;
+    PictureStep& resize = add(PictureStepKind::resize_bounded, format);
+    resize.filter = resample(processor);
+    resize.height = kYolosShorter;
+    resize.most = kYolosLonger;
+    resize.multiple = kYolosMultiple;
     if (size != nullptr && size->is_object()) {
       if (!size->contains("shortest_edge") || !size->contains("longest_edge") || size->size() != 2)
         file_.refuse_value("size", size, "shortest_edge and longest_edge, or height and width");
-      format.resize_height = side(*size, "size", "shortest_edge");
-      format.longest = side(*size, "size", "longest_edge");
+      resize.height = side(*size, "size", "shortest_edge");
+      resize.most = side(*size, "size", "longest_edge");
     } else if (size != nullptr) {
-      format.resize_height = static_cast<uint32_t>(file_.size(*size, "size", kMaxSize));
-      if (most != nullptr) format.longest = static_cast<uint32_t>(file_.size(*most, "max_size", kMaxSize));
+      resize.height = static_cast<uint32_t>(file_.size(*size, "size", kMaxSize));
+      if (most != nullptr) resize.most = static_cast<uint32_t>(file_.size(*most, "max_size", kMaxSize));
     }
-    if (format.resize_height == 0 || format.longest == 0) file_.refuse("size has a side of 0");
+    if (resize.height == 0 || resize.most == 0) file_.refuse("size has a side of 0");
   }
   uint32_t edge_of(const std::string& key, const char* edge, uint32_t fallback) {
     const json* value = find(key);
@@ -282,21 +308,22 @@ void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<
     return takes_values("there is no preprocessor_config.json or processor_config.json of pictures");
   if (!Preprocessor(settings->keys, settings->where).read(format))
     return takes_values("its image processor is not known");
-  if (source.picture_height != 0 && format.multiple == 0)
+  const PictureStep& first = format.steps[0];
+  const bool bounded = first.kind == PictureStepKind::resize_bounded;
+  if (source.picture_height != 0 && !bounded && first.kind != PictureStepKind::resize_evenly)
     fail("--picture-size is for models whose pictures keep their ratio in a size a file; {} leaves no choice",
          settings->where);
-  if (format.tile != 0) return;
-  if (format.most_pixels != 0) {
-    const uint32_t rows = format.most_pixels / (format.patch * format.patch);
+  if (first.kind == PictureStepKind::resize_longer) return;
+  if (first.kind == PictureStepKind::resize_pixels) {
+    const uint32_t rows = first.most / (format.patch * format.patch);
     spec.context = std::clamp(rows, format.rows(), spec.context);
     return;
   }
-  const bool crops = format.crop_height != 0;
-  uint32_t height = crops ? format.crop_height : format.resize_height;
-  uint32_t width = crops ? format.crop_width : format.resize_width;
-  if (format.longest != 0 || height == 0) {  // of the sizes that there may be, the model's own
-    height = format.height;
-    width = format.width;
+  uint32_t height = format.height, width = format.width;  // of the sizes that there may be, the model's own
+  for (const PictureStep& step : format.steps) {
+    if (step.height == 0 || step.kind == PictureStepKind::resize_bounded) continue;
+    height = step.height;
+    width = step.width;
   }
   if (source.picture_height != 0) {
     height = source.picture_height;

@@ -321,10 +321,10 @@ struct TransformerSpec {
   std::shared_ptr<const TransformerSpec> source = nullptr;
   std::vector<ProgramSpec> programs = {};
   std::optional<VoiceSpec> voice = std::nullopt;
-  std::vector<uint32_t> durations = {};  // of a transducer, the last columns of its logits
-  std::string label = {};                // starts the weights' names in the file
-  bool shares_embedding = false;         // an encoder's is that of the decoder
-  std::vector<std::string> notes = {};   // what the user should know
+  std::optional<SpeechSpec> speech = std::nullopt;  // durations are the last columns of a transducer's logits
+  std::string label = {};                           // starts the weights' names in the file
+  bool shares_embedding = false;                    // an encoder's is that of the decoder
+  std::vector<std::string> notes = {};              // what the user should know
   /// Reads a whole text at once and generates none: the speed of matmuls of many rows counts.
   bool is_encoder() const { return convert::is_encoder(head.kind); }
   WeightNames names;

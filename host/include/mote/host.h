@@ -161,7 +161,8 @@ mote_status mote_host_set_backend(mote_host* model, const struct mote_backend* b
 /* Ends calls in progress as mote_host_cancel does, waits for them, and closes. Chats must be ended before. */
 void mote_host_close(mote_host* model);
 
-/* {"name", "architecture", "tasks": ["generate", ...], "vocab", "context", "width", "labels", "weight_bytes",
+/* {"name", "architecture", "task": as mote_model_task_name has it, "tasks": the calls that the model is for,
+   ["generate", ...], "vocab", "context", "width", "labels", "weight_bytes",
    "threads", "sessions", "memory_bytes": what sessions take now, ...} */
 mote_host_result* mote_host_info(mote_host* model);
 /* Hashes every tensor, unless it was opened with hashes, and replays the run that the converter stored. */
@@ -240,7 +241,8 @@ mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count
 /* Speech to text, or the text of a picture: {"text", "segments": [{"text", "begin", "end"}, ...] in seconds,
    "language", "heard", "damage": what is wrong with the file}; the text is the result's bytes too.
    calls->text gets each passage and calls->segment each segment as it is known. Where passages are words
-   ("speech" of mote_host_info is "words") they are {"words": [...]} too, and join to segments at the end.
+   ("task" of mote_host_info is "transcribe_words") they are {"words": [...]} too, and join to segments at the
+   end.
    Options: language, translate (into English), to. */
 mote_host_result* mote_host_transcribe(mote_host* model, const mote_host_input* input, const char* options,
                                        const mote_host_calls* calls);

@@ -12,9 +12,6 @@
 namespace mote::host {
 namespace {
 
-// Long sound goes through the model in windows, of whose texts the parts near cuts are left out.
-constexpr double kWindowSeconds = 10.0, kMarginSeconds = 1.0;
-
 /// Makes words of labels of frames, as CTC says (Graves et al. 2006): repeated labels are one, blanks are
 /// none.
 class CtcReader {
@@ -72,7 +69,8 @@ class CtcReader {
   std::vector<Passage> words_;
 };
 
-/// A model for CTC over waveforms.
+/// A model for CTC over waveforms. Long sound goes through it in windows, of whose texts the parts near cuts
+/// are left out.
 class CtcTranscriber {
  public:
   static Result<CtcTranscriber> make(const Model& model, const SessionChoices& choices) {
@@ -89,7 +87,7 @@ class CtcTranscriber {
 
   Result<std::vector<Passage>> read(SoundInput& sound, const Hooks& hooks) {
     CtcReader reader(*model_);
-    const auto margin = static_cast<size_t>(kMarginSeconds * sound_.rate);
+    const auto margin = static_cast<size_t>(double{sound_.margin} * sound_.rate);
     std::vector<float> samples, peeked;
     uint64_t first = 0;  // of `samples`, of all
     for (bool last = false; !last;) {
@@ -123,13 +121,11 @@ class CtcTranscriber {
     width_ = program.input_width;
   }
   static Status check(const Model& model) {
-    if (model.sound().waveform == 0 || model.sound().blank < 0)
-      return failed("{} hears, but has no head that writes text", model.name());
     if (model.label(0) == std::string_view("<0>"))
       return failed("{} has no texts of its labels: convert it with its vocab.json", model.name());
     return {};
   }
-  size_t window() const { return static_cast<size_t>(kWindowSeconds * sound_.rate); }
+  size_t window() const { return static_cast<size_t>(double{sound_.longest} * sound_.rate); }
 
   /// Gives the labels of what lies in [begin, end) of the samples to the reader.
   Status hear(const std::vector<float>& samples, uint64_t first, size_t begin, size_t end, const Hooks& hooks,

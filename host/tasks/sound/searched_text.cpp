@@ -23,6 +23,11 @@ class SearchingTranscriber {
  public:
   static Result<SearchingTranscriber> make(const Model& model, const SessionChoices& choices,
                                            const std::string& language) {
+    if (model.sound().features == MOTE_FEATURES_NONE) {
+      return failed(
+          "{} does not say how its features are made of sound: convert it with its preprocessor_config.json",
+          model.name());
+    }
     MOTE_TRY(require_source_text(model));
     MOTE_TAKE(FilterBanks banks, FilterBanks::make(model.sound()));
     SearchingTranscriber made(model, std::move(banks));

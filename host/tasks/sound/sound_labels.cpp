@@ -10,8 +10,7 @@ Result<SoundClassifier> SoundClassifier::make(const Model& model, const SessionC
     return failed(Remedy::sound_steps, "{} does not say how its features are made", model.name());
   MOTE_TAKE(FilterBanks banks, FilterBanks::make(model.sound()));
   MOTE_TAKE(RowsEncoder encoder, RowsEncoder::make(model, choices, mote_sound_square_rows(&model.sound())));
-  if (model.output().kind != MOTE_OUTPUT_SEQUENCE_LABELS)
-    return failed("{} has no head that labels sound", model.name());
+  if (model.task() != MOTE_TASK_LABEL_SOUNDS) return failed("{} has no head that labels sound", model.name());
   return SoundClassifier(std::move(banks), std::move(encoder));
 }
 

@@ -13,9 +13,6 @@
 namespace mote::host {
 namespace {
 
-constexpr double kStretchSeconds = 30.0;
-constexpr double kTokensOfSecond = 6.5;  // that Moonshine's authors allow, more being repetitions
-
 /// Returns the rows of the model's source that so many samples are.
 uint32_t source_rows(const Model& model, size_t samples) {
   const mote_sound_info& sound = model.sound();
@@ -26,16 +23,12 @@ uint32_t source_rows(const Model& model, size_t samples) {
 class SourceTranscriber {
  public:
   static Result<SourceTranscriber> make(const Model& model, const SessionChoices& choices) {
-    if (model.sound().waveform == 0 && model.sound().features != MOTE_FEATURES_COMPRESSED_FRAMES) {
-      return failed(
-          "{} does not say how its features are made of sound: convert it with its preprocessor_config.json",
-          model.name());
-    }
     MOTE_TRY(require_source_text(model));
     SourceTranscriber made(model);
     mote_session_options options = session_options(model, choices);
     options.batch = options.logit_rows = 1;
-    options.chunk = source_rows(model, static_cast<size_t>(kStretchSeconds * model.sound().rate));
+    options.chunk =
+        source_rows(model, static_cast<size_t>(double{model.sound().longest} * model.sound().rate));
     MOTE_TAKE(made.session_, Session::begin(model, options));
     mote_error error = {};
     const mote_sampling greedy = mote_sampling_default();
@@ -60,14 +53,18 @@ class SourceTranscriber {
     MOTE_TRY(encode_values(session_, values.data(), rows, hooks, model_->name()));
     const double rate = sound.rate, seconds = static_cast<double>(count) / rate;
     MOTE_TAKE(const std::string text,
-              decode(static_cast<uint32_t>(std::ceil(seconds * kTokensOfSecond)), hooks));
+              decode(static_cast<uint32_t>(std::ceil(seconds * tokens_of_second_)), hooks));
     if (!text.empty())
       found({text, static_cast<double>(first) / rate, static_cast<double>(first + count) / rate});
     return {};
   }
 
  private:
-  explicit SourceTranscriber(const Model& model) : model_(&model) {}
+  explicit SourceTranscriber(const Model& model) : model_(&model) {
+    mote_speech_info speech;
+    mote_model_get_speech(model.get(), &speech);
+    tokens_of_second_ = double{speech.tokens_of_second};
+  }
 
   /// Returns the text, of at most so many tokens, that sequence 0's source is written down as.
   Result<std::string> decode(uint32_t most, const Hooks& hooks) {
@@ -91,6 +88,7 @@ class SourceTranscriber {
   }
 
   const Model* model_;
+  double tokens_of_second_ = 0;
   Session session_;
 };
 
@@ -105,7 +103,7 @@ Status require_source_text(const Model& model) {
 Status transcribe_source(const Model& model, const SessionChoices& choices, SoundInput& sound,
                          const Hooks& hooks, const OnPassage& found) {
   MOTE_TAKE(SourceTranscriber transcriber, SourceTranscriber::make(model, choices));
-  return read_stretches(sound, model.sound().rate, kStretchSeconds, hooks,
+  return read_stretches(sound, model.sound().rate, double{model.sound().longest}, hooks,
                         [&](std::span<const float> samples, uint64_t first) {
                           return transcriber.hear(samples, first, hooks, found);
                         });

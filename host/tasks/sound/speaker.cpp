@@ -42,8 +42,6 @@ Status say(const Session& session, const mote_voice_info& voice, mote_utterance*
 
 }  // namespace
 
-bool speaks(const Model& model) { return voice_of(model).rate != 0; }
-
 Result<Utterance> utter(const Model& model, const mote_session_options& given, std::span<const int32_t> ids,
                         const mote_speak_options& options, const Hooks& hooks, std::string_view what,
                         const OnSamples& on_samples) {
@@ -94,7 +92,7 @@ Status speak(const Model& model, const SessionChoices& choices,
              std::span<const std::vector<int32_t>> utterances, const SpeakOptions& options,
              const Hooks& hooks, const OnSamples& on_samples) {
   const mote_voice_info voice = voice_of(model);
-  if (voice.rate == 0) return failed("{} does not speak", model.name());
+  if (model.task() != MOTE_TASK_SPEAK) return failed("{} does not speak", model.name());
   if (utterances.empty()) return failed("the text has nothing that the model can say");
   mote_speak_options speaking = mote_speak_options_default(model.get());
   speaking.seed = options.seed;

@@ -26,8 +26,6 @@ struct Utterance {
 /// Is called with samples from -1 to 1 as they come.
 using OnSamples = std::function<void(std::span<const float>)>;
 
-bool speaks(const Model& model);
-
 /// Says ids, of any number, in a session of its own; `given` has threads, kernels and a trace. `what` begins
 /// messages.
 Result<Utterance> utter(const Model& model, const mote_session_options& given, std::span<const int32_t> ids,

@@ -16,7 +16,8 @@ size_t quietest(std::span<const float> samples, uint32_t rate) {
   size_t best = samples.size();
   double least = INFINITY;
   const size_t searched = std::min(static_cast<size_t>(kSearchSeconds * rate), samples.size() / 2);
-  for (size_t at = samples.size() - searched; at + piece <= samples.size(); at += piece / 2) {
+  for (size_t at = samples.size() - searched; at + piece <= samples.size();
+       at += std::max<size_t>(1, piece / 2)) {
     double energy = 0;
     for (const float sample : samples.subspan(at, piece)) energy += std::pow(static_cast<double>(sample), 2);
     if (energy > least) continue;

@@ -9,25 +9,13 @@
 #include "host/tasks/text.h"
 
 namespace mote::host {
-namespace {
-
-constexpr double kTokenStretchSeconds = 30.0;
-
-}  // namespace
-
-Status require_token_text(const Model& model) {
-  if (model.sound().features != MOTE_FEATURES_NORMALIZED_LOG_MEL)
-    return failed("{}: its file does not say how its features are made of sound", model.name());
-  return require_tokenizer(model, Remedy::convert_tokenizer);
-}
-
 uint32_t token_rows(const Model& model) {
-  return static_cast<uint32_t>(kTokenStretchSeconds * model.sound().rate / model.sound().hop);
+  return static_cast<uint32_t>(double{model.sound().longest} * model.sound().rate / model.sound().hop);
 }
 
 Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens& hear, const Hooks& hooks,
                          const OnPassage& found) {
-  MOTE_TRY(require_token_text(model));
+  MOTE_TRY(require_tokenizer(model, Remedy::convert_tokenizer));
   const mote_sound_info& info = model.sound();
   MelFeatures features(info);
   const auto take = [&](std::span<const float> samples, uint64_t first) -> Status {
@@ -45,14 +33,13 @@ Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens
     found({text, begin + said.front().frame * seconds, begin + (said.back().frame + 1) * seconds});
     return {};
   };
-  return read_stretches(sound, info.rate, kTokenStretchSeconds, hooks, take);
+  return read_stretches(sound, info.rate, double{info.longest}, hooks, take);
 }
 
 Status transcribe_ctc_tokens(const Model& model, const SessionChoices& choices, SoundInput& sound,
                              const Hooks& hooks, const OnPassage& found) {
   const mote_sound_info& info = model.sound();
-  if (info.blank < 0) return failed("{} hears, but has no head that writes text", model.name());
-  MOTE_TRY(require_token_text(model));
+  MOTE_TRY(require_tokenizer(model, Remedy::convert_tokenizer));
   mote_session_options options = session_options(model, choices);
   options.batch = 1;
   options.context = options.chunk = token_rows(model);

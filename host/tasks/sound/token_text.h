@@ -24,8 +24,6 @@ struct SaidToken {
 using HearTokens =
     std::function<Result<std::vector<SaidToken>>(std::span<const float> features, uint32_t frames)>;
 
-/// Fails for a model of other features or without a tokenizer.
-Status require_token_text(const Model& model);
 /// Returns the rows of the model's input that a stretch can have.
 uint32_t token_rows(const Model& model);
 

@@ -16,69 +16,57 @@
 
 namespace mote::host {
 
-SpeechKind speech_kind(const Model& model) {
-  const mote_sound_info& sound = model.sound();
-  if (sound.rate == 0) return SpeechKind::none;
-  const bool tokens = sound.features == MOTE_FEATURES_NORMALIZED_LOG_MEL;
-  if (!model.has_source()) return tokens ? SpeechKind::tokens : SpeechKind::words;
-  if (tokens) return SpeechKind::transducer;
-  if (sound.features == MOTE_FEATURES_NORMALIZED_FILTER_BANK) return SpeechKind::searched;
-  const bool whisper = sound.features == MOTE_FEATURES_LOG_MEL && sound.frames != 0;
-  return whisper ? SpeechKind::whisper : SpeechKind::generated;
-}
-
-bool reads_pictures(const Model& model) { return takes_pictures(model) && model.has_source(); }
-
 Status require_speech(const Model& model, const TranscribeOptions& options) {
-  const SpeechKind kind = speech_kind(model);
-  if (kind == SpeechKind::none) return failed("{} does not take sound", model.name());
-  if (kind != SpeechKind::whisper && (!options.whisper.language.empty() || options.whisper.translate))
+  if (model.sound().rate == 0) return failed("{} does not take sound", model.name());
+  const bool windows = model.task() == MOTE_TASK_TRANSCRIBE_WINDOWS;
+  if (!windows && (!options.whisper.language.empty() || options.whisper.translate))
     return failed(Remedy::whisper_alone, "{} knows no languages", model.name());
-  if (kind != SpeechKind::searched && !options.to.empty())
+  if (model.task() != MOTE_TASK_TRANSCRIBE_BEAMS && !options.to.empty())
     return failed(Remedy::speech2text_alone, "{} writes one language", model.name());
-  return kind == SpeechKind::whisper ? require_whisper(model) : Status();
+  return windows ? require_whisper(model) : Status();
 }
 
 Result<Transcript> transcribe(const Model& model, const SessionChoices& choices, SoundInput& sound,
                               const TranscribeOptions& options, const Hooks& hooks, const OnPassage& found) {
   MOTE_TRY(require_speech(model, options));
   Transcript transcript;
-  switch (speech_kind(model)) {
-    case SpeechKind::none:
-      break;
-    case SpeechKind::words:
+  switch (model.task()) {
+    case MOTE_TASK_TRANSCRIBE_WORDS:
       MOTE_TRY(transcribe_ctc(model, choices, sound, hooks, found));
       break;
-    case SpeechKind::tokens:
+    case MOTE_TASK_TRANSCRIBE_TOKENS:
       MOTE_TRY(transcribe_ctc_tokens(model, choices, sound, hooks, found));
       break;
-    case SpeechKind::transducer:
+    case MOTE_TASK_TRANSCRIBE_TRANSDUCER:
       MOTE_TRY(transcribe_transducer(model, choices, sound, hooks, found));
       break;
-    case SpeechKind::searched: {
+    case MOTE_TASK_TRANSCRIBE_BEAMS: {
       MOTE_TAKE(transcript.heard, transcribe_searched(model, choices, sound, options.to, hooks, found));
       break;
     }
-    case SpeechKind::generated:
+    case MOTE_TASK_TRANSCRIBE_GREEDY:
       MOTE_TRY(transcribe_source(model, choices, sound, hooks, found));
       break;
-    case SpeechKind::whisper: {
+    case MOTE_TASK_TRANSCRIBE_WINDOWS: {
       MOTE_TAKE(transcript.language,
                 transcribe_whisper(model, choices, sound, options.whisper, hooks, found));
       break;
     }
+    default:
+      return failed("{} hears, but has no head that writes text", model.name());
   }
   return transcript;
 }
 
 WholeText::WholeText(const Model& model)
-    : kind_(speech_kind(model)),
-      cleans_up_(kind_ == SpeechKind::words && mote_sound_cleans_up(model.get()) != 0) {}
+    : task_(model.task()),
+      cleans_up_(task_ == MOTE_TASK_TRANSCRIBE_WORDS && mote_sound_cleans_up(model.get()) != 0) {}
 
 /// Adds a passage. Whisper's go on where the last one ended; words may have spaces behind them, which count.
 void WholeText::add(const Passage& passage) {
-  if (kind_ != SpeechKind::whisper && !text_.empty()) text_ += " ";
-  const bool as_it_is = kind_ == SpeechKind::whisper || kind_ == SpeechKind::words;
+  const bool windows = task_ == MOTE_TASK_TRANSCRIBE_WINDOWS;
+  if (!windows && !text_.empty()) text_ += " ";
+  const bool as_it_is = windows || task_ == MOTE_TASK_TRANSCRIBE_WORDS;
   text_ += as_it_is ? passage.text : trimmed(passage.text);
 }
 

@@ -16,24 +16,9 @@
 
 namespace mote::host {
 
-/// Names the way in which a model writes down speech.
-enum class SpeechKind : uint8_t {
-  none,        // it takes no sound
-  words,       // labels of frames of a waveform by CTC: passages are words
-  tokens,      // labels of frames that are tokens, by CTC
-  transducer,  // tokens and durations
-  searched,    // beams over filter banks (Speech2Text)
-  generated,   // tokens over a waveform or frames of it (Moonshine)
-  whisper
-};
-SpeechKind speech_kind(const Model& model);
-
-/// Says that the model writes down the text of pictures.
-bool reads_pictures(const Model& model);
-
 struct TranscribeOptions {
   WhisperOptions whisper;
-  std::string to;  // the language to write, of SpeechKind::searched with several; "": the file's
+  std::string to;  // the language to write, of MOTE_TASK_TRANSCRIBE_BEAMS with several; "": the file's
 };
 
 struct Transcript {
@@ -44,7 +29,8 @@ struct Transcript {
 /// Fails for a model that writes down no sound, and for options that it cannot honour.
 Status require_speech(const Model& model, const TranscribeOptions& options);
 
-/// Transcribes a sound of any length; `found` gets each passage as it is known. Fails as require_speech does.
+/// Transcribes a sound of any length; `found` gets each passage as it is known, of
+/// MOTE_TASK_TRANSCRIBE_WORDS each word. Fails as require_speech does.
 Result<Transcript> transcribe(const Model& model, const SessionChoices& choices, SoundInput& sound,
                               const TranscribeOptions& options, const Hooks& hooks, const OnPassage& found);
 
@@ -59,7 +45,7 @@ class WholeText {
   std::string shown(const std::string& text) const;
 
  private:
-  SpeechKind kind_;
+  mote_model_task task_;
   bool cleans_up_;
   std::string text_;
 };

@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "host/tasks/steps.h"
+#include "host/tasks/text.h"
 
 namespace mote::host {
 namespace {
 
-constexpr uint32_t kSoundProgram = 1, kMostOfFrame = 10;  // tokens that a frame may have
-constexpr size_t kMostTokensOfFrame = 10;                 // of a stretch, on average
+constexpr uint32_t kSoundProgram = 1;
 
 uint32_t likeliest(std::span<const float> logits) {
   return static_cast<uint32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
@@ -27,6 +27,7 @@ Result<Transducer> Transducer::make(const Model& model, Session& session) {
   if (speech.duration_count == 0)
     return failed("{} hears, but is no transducer of tokens and durations", model.name());
   transducer.durations_.assign(speech.durations, speech.durations + speech.duration_count);
+  transducer.tokens_of_frame_ = speech.tokens_of_frame;
   return transducer;
 }
 
@@ -88,7 +89,7 @@ Result<std::vector<SaidToken>> Transducer::say(std::span<const float> frames, si
       said.push_back({id, frame});
       MOTE_TRY(keep());
       last = id;
-      if (moves == 0 && ++of_frame >= kMostOfFrame) moves = 1;
+      if (moves == 0 && ++of_frame >= tokens_of_frame_) moves = 1;
     }
     if (moves != 0) of_frame = 0;
     frame += moves;
@@ -98,7 +99,7 @@ Result<std::vector<SaidToken>> Transducer::say(std::span<const float> frames, si
 
 Status transcribe_transducer(const Model& model, const SessionChoices& choices, SoundInput& sound,
                              const Hooks& hooks, const OnPassage& found) {
-  MOTE_TRY(require_token_text(model));
+  MOTE_TRY(require_tokenizer(model, Remedy::convert_tokenizer));
   mote_session_options options = session_options(model, choices);
   options.batch = 2;
   options.chunk = token_rows(model);
@@ -108,7 +109,7 @@ Status transcribe_transducer(const Model& model, const SessionChoices& choices, 
   MOTE_TAKE(Transducer transducer, Transducer::make(model, session));
   const auto hear = [&](std::span<const float> features, uint32_t frames) -> Result<std::vector<SaidToken>> {
     MOTE_TAKE(const std::vector<float> encoded, transducer.encode(features, hooks));
-    return transducer.say(encoded, kMostTokensOfFrame * frames, hooks);
+    return transducer.say(encoded, transducer.tokens_of_frame() * size_t{frames}, hooks);
   };
   return transcribe_tokens(model, sound, hear, hooks, found);
 }

@@ -23,6 +23,8 @@ class Transducer {
   uint32_t width() const { return width_; }
   /// Returns how many labels there are besides durations.
   uint32_t labels() const { return model_->info().vocab - static_cast<uint32_t>(durations_.size()); }
+  /// Returns how many tokens a frame has at most.
+  uint32_t tokens_of_frame() const { return tokens_of_frame_; }
   /// Returns the encoder's outputs for rows of its input, [frames, width].
   Result<std::vector<float>> encode(std::span<const float> values, const Hooks& hooks);
   /// Forgets all tokens.
@@ -42,6 +44,7 @@ class Transducer {
   Session* session_;
   uint32_t width_ = 0;
   std::vector<uint32_t> durations_;
+  uint32_t tokens_of_frame_ = 0;
 };
 
 /// Transcribes a sound in stretches; `found` gets the text of each. Fails for a model without a tokenizer.

@@ -26,7 +26,7 @@ WhisperTokens whisper_tokens(const Model& model) {
 }  // namespace
 
 Status require_whisper(const Model& model) {
-  if (model.sound().features != MOTE_FEATURES_LOG_MEL || model.sound().frames == 0)
+  if (model.task() != MOTE_TASK_TRANSCRIBE_WINDOWS)
     return failed("{} does not take Whisper's features", model.name());
   if (model.info().bos_id < 0 || model.info().stop_count == 0 || !model.has_tokenizer())
     return failed("{} has no tokenizer, or names no tokens that begin and end a text", model.name());
@@ -77,7 +77,7 @@ Result<uint32_t> WhisperDecoder::detect_language(const Hooks& hooks) {
   MOTE_TAKE(const float* logits, append({tokens_.start}, hooks));
   uint32_t best = 0;
   float most = -INFINITY;
-  for (uint32_t i = 0; i < tokens_.speech.languages; ++i) {
+  for (uint32_t i = 0; i < model_->task_info().languages; ++i) {
     int32_t id = 0;
     mote_model_language(model_->get(), i, &id);
     if (logits[id] > most) {
@@ -90,16 +90,11 @@ Result<uint32_t> WhisperDecoder::detect_language(const Hooks& hooks) {
   return best;
 }
 
-Status WhisperDecoder::set_language(int32_t id, bool translate, bool by_user) {
-  int32_t task = translate ? tokens_.speech.translate : tokens_.speech.transcribe;
-  if (task < 0 && by_user) {
-    MOTE_TAKE(const std::vector<int32_t> ids,
-              tokenize(*model_, session_, "<|transcribe|>", MOTE_PARSE_SPECIAL));
-    if (ids.size() == 1) task = ids.front();
-  }
-  begin_ = {tokens_.start, id, task};
+void WhisperDecoder::set_language(int32_t id, bool translate, bool by_user) {
+  const mote_speech_info& speech = tokens_.speech;
+  const bool named = by_user || speech.names_task != 0;
+  begin_ = {tokens_.start, id, translate ? speech.translate : named ? speech.transcribe : -1};
   std::erase(begin_, -1);
-  return {};
 }
 
 int32_t WhisperDecoder::choose(const std::vector<float>& logits, double temperature) {

@@ -55,7 +55,7 @@ class WhisperDecoder {
   Result<uint32_t> detect_language(const Hooks& hooks);
   /// Decodes in a language from now on; models of one language have neither `id` nor `translate`. Where the
   /// user says the language, the token to transcribe stands behind it, else where the file has it so.
-  Status set_language(int32_t id, bool translate, bool by_user = false);
+  void set_language(int32_t id, bool translate, bool by_user = false);
   /// Returns the text that follows the ids of earlier text; it is decoded at rising temperatures until it is
   /// no failure.
   Result<WhisperText> decode(const std::vector<int32_t>& earlier, const Hooks& hooks);

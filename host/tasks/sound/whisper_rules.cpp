@@ -7,8 +7,7 @@
 namespace mote::host {
 namespace {
 
-constexpr float kNegligible = -40.0f;        // beside the largest logit
-constexpr int32_t kMostFirstTimestamp = 50;  // a text begins within a second
+constexpr float kNegligible = -40.0f;  // beside the largest logit
 
 void forbid(std::span<float> logits, int64_t first, int64_t end) {
   const auto size = static_cast<int64_t>(logits.size());
@@ -40,7 +39,7 @@ void WhisperRules::pair_timestamps(std::span<const int32_t> said, std::span<floa
   const size_t count = said.size();
   if (count == 0) {
     forbid(logits, 0, first);
-    return forbid(logits, first + kMostFirstTimestamp + 1, all);
+    return forbid(logits, first + tokens_.speech.latest_first + 1, all);
   }
   const bool last = tokens_.is_timestamp(said[count - 1]);
   const bool before = count < 2 || tokens_.is_timestamp(said[count - 2]);

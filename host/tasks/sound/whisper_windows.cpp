@@ -12,7 +12,6 @@ namespace mote::host {
 namespace {
 
 constexpr double kLeastLogprob = -1.0, kSilence = 0.6, kResets = 0.5;
-constexpr uint32_t kFramesOfTimestamp = 2;
 
 /// Cuts a window's tokens into passages and says how many frames of it are done.
 class WindowCutter {
@@ -42,8 +41,8 @@ class WindowCutter {
       MOTE_TRY(add(from, to, seconds(ids[from]), seconds(ids[to - 1])));
       from = to;
     }
-    const auto done =
-        static_cast<uint32_t>(ids[from - 1] - tokens_.speech.first_timestamp) * kFramesOfTimestamp;
+    const auto done = static_cast<uint32_t>(ids[from - 1] - tokens_.speech.first_timestamp) *
+                      tokens_.speech.timestamp_frames;
     return ends_alone || done == 0 ? frames_ : done;
   }
   std::vector<Passage> passages;
@@ -51,7 +50,8 @@ class WindowCutter {
  private:
   bool is_time(size_t index) const { return tokens_.is_timestamp(result_.ids[index]); }
   double seconds(int32_t id) const {
-    return static_cast<double>(id - tokens_.speech.first_timestamp) * kFramesOfTimestamp * frame_seconds_;
+    return static_cast<double>(id - tokens_.speech.first_timestamp) * tokens_.speech.timestamp_frames *
+           frame_seconds_;
   }
   /// Adds all of it, up to the last timestamp.
   Status add_rest() {
@@ -86,7 +86,7 @@ Result<std::string> begin_language(WhisperDecoder& decoder, MelReader& reader, c
                                    const Hooks& hooks) {
   const mote_speech_info& speech = decoder.tokens().speech;
   const mote_model* model = decoder.model().get();
-  if (speech.languages == 0) {
+  if (decoder.model().task_info().languages == 0) {
     if (options.translate || (!options.language.empty() && options.language != "en"))
       return failed("this model knows English alone");
     return std::string();
@@ -96,14 +96,14 @@ Result<std::string> begin_language(WhisperDecoder& decoder, MelReader& reader, c
   int32_t id = -1;
   if (options.language.empty() && speech.language != 0) {
     const char* code = mote_model_language(model, speech.language - 1, &id);
-    MOTE_TRY(decoder.set_language(id, translates));
+    decoder.set_language(id, translates);
     return std::string(code);
   }
   for (uint32_t i = 0; !options.language.empty(); ++i) {
     const char* code = mote_model_language(model, i, &id);
     if (code == nullptr) return failed("this model does not know the language '{}'", options.language);
     if (options.language != code) continue;
-    MOTE_TRY(decoder.set_language(id, translates, true));
+    decoder.set_language(id, translates, true);
     return std::string(code);
   }
   std::vector<float> features(size_t{decoder.sound().frames} * reader.mels());
@@ -111,7 +111,7 @@ Result<std::string> begin_language(WhisperDecoder& decoder, MelReader& reader, c
   MOTE_TRY(decoder.hear(features, hooks));
   MOTE_TAKE(const uint32_t heard, decoder.detect_language(hooks));
   const char* code = mote_model_language(model, heard, &id);
-  MOTE_TRY(decoder.set_language(id, translates));
+  decoder.set_language(id, translates);
   return std::string(code);
 }
 

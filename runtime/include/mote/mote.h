@@ -18,8 +18,8 @@
  * functions that give their defaults, and clear the others.
  * Headers: this one has models, sessions, rows and encoders and includes mote/text.h, mote/generation.h and
  * mote/self_test.h.
- * mote/sampler.h, mote/attention.h, mote/beams.h, mote/pictures.h, mote/sound.h and mote/voice.h are included
- * by those who need them; mote.hpp is for C++.
+ * mote/task.h, mote/sampler.h, mote/attention.h, mote/beams.h, mote/pictures.h, mote/sound.h and mote/voice.h
+ * are included by those who need them; mote.hpp is for C++.
  */
 #ifndef MOTE_MOTE_H_
 #define MOTE_MOTE_H_

@@ -10,6 +10,38 @@
 extern "C" {
 #endif
 
+/* The kinds of steps that make pixel values of a picture. There is at most one that resizes, then at most one
+   of crop and tile, then rescale and normalize; or there are no steps. */
+typedef enum mote_picture_step_kind {
+  MOTE_PICTURE_RESIZE = 0,         /* to height x width */
+  MOTE_PICTURE_RESIZE_SHORTER = 1, /* the shorter side becomes height, the longer keeps the ratio */
+  MOTE_PICTURE_RESIZE_BOUNDED = 2, /* the same, or less where the longer would be more than `most`; then both
+                                      are rounded down to multiples of `multiple` */
+  MOTE_PICTURE_RESIZE_EVENLY = 3,  /* of the two factors that make the sides height and width, the one nearer
+                                      to  1 is of both; each is rounded to a multiple */
+  MOTE_PICTURE_RESIZE_PIXELS = 4, /* the sides become multiples, with from `least` to `most` pixels; one is at
+                                     most `factor` times the other */
+  MOTE_PICTURE_RESIZE_LONGER = 5, /* the longer side becomes height, the other an even number, none more than
+                                     `most` */
+  MOTE_PICTURE_CROP = 6,          /* height x width of the middle */
+  MOTE_PICTURE_TILE = 7,          /* both sides become multiples of height, and the picture is cut into such
+                                     squares; one of all of it follows them */
+  MOTE_PICTURE_RESCALE = 8,       /* bytes are multiplied by `factor` */
+  MOTE_PICTURE_NORMALIZE = 9      /* `mean` is taken off, and they are divided by `deviation` */
+} mote_picture_step_kind;
+
+enum { MOTE_MOST_PICTURE_STEPS = 8 };
+
+/* A step; what its kind does not need is 0 or null. */
+typedef struct mote_picture_step {
+  mote_picture_step_kind kind;
+  uint32_t filter; /* of kinds that resize, and tiles. 1: Lanczos, 2: bilinear, 3: bicubic, over all pixels
+                      that a new one covers */
+  uint32_t height, width, multiple, least, most;
+  float factor;
+  const float *mean, *deviation; /* [channels], in the file */
+} mote_picture_step;
+
 /* How a picture becomes the rows of a program that takes floats: `before` rows of 0, a row for each patch,
    from left to right and then down, `after` rows of 0. */
 typedef struct mote_picture_info {
@@ -17,14 +49,7 @@ typedef struct mote_picture_info {
   uint32_t channels, patch;
   uint32_t before, after;
   uint32_t rows, row_width; /* of all; floats of each */
-  /* The steps that make pixel values of a picture of any size, in this order. */
-  uint32_t resize_height; /* 0: it is not resized */
-  uint32_t resize_width;  /* 0: the shorter side becomes resize_height, the longer keeps the ratio */
-  uint32_t resample;      /* 2: bilinear, 3: bicubic, both over all pixels that a new one covers */
-  uint32_t crop_height;   /* of the middle; 0: it is not cropped */
-  uint32_t crop_width;
-  float rescale;                 /* of bytes; 0: the file has no such steps */
-  const float *mean, *deviation; /* [channels], taken off and divided by; null without steps */
+  uint32_t step_count;      /* 0: the file does not say how pictures become pixel values */
   float similarity_scale,
       similarity_bias; /* logits of a picture and a text: scale * cosine + bias; scale 0: none */
   int any_size;        /* 1: mote_picture_of_size takes other sizes */
@@ -36,18 +61,8 @@ typedef struct mote_picture_info {
   int angles_by_place; /* 1: angles of rope grow from patch to patch; 0: from one end of the picture to the
                           other */
   int positions_by_corners; /* 1: of any size, the table's ends lie on the picture's */
-  /* Pixels of the resized picture, where its sides are rounded to multiples of patch * merge. 0: its sides
-     are not. */
-  uint32_t least_pixels, most_pixels;
-  /* Sides of pictures that are cut: the longer side becomes `longest`, both become multiples of `tile`, and
-     the whole picture follows as one more tile. 0: pictures are not cut. A `longest` without tiles: the
-     shorter side becomes resize_height, or less where the longer would be more than `longest`; then both are
-     rounded down to multiples. */
-  uint32_t longest, tile;
-  uint32_t frames; /* pixels of a row are [channels, frames, patch, patch], the same in each frame */
-  /* Both sides are resized by one factor, and then rounded to multiples of this number. The factor is the one
-     nearer to 1 of the two that make the sides resize_height and resize_width. 0: the sides become these. */
-  uint32_t multiple;
+  uint32_t frames;          /* pixels of a row are [channels, frames, patch, patch], the same in each frame */
+  mote_picture_step steps[MOTE_MOST_PICTURE_STEPS];
   uint64_t reserved[8];
 } mote_picture_info;
 

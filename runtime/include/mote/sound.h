@@ -40,8 +40,11 @@ typedef struct mote_sound_info {
   mote_sound_features features;
   uint32_t fft, hop;
   float scale, mean;
+  float longest; /* seconds of sound of one run, whose longer ones are cut; 0: `frames` or the context says it
+                  */
+  float margin;  /* of CTC: seconds on both sides of a cut whose labels are left out */
   uint32_t unused; /* 0 */
-  uint64_t reserved[6];
+  uint64_t reserved[5];
 } mote_sound_info;
 
 void mote_model_get_sound(const mote_model* model, mote_sound_info* info);
@@ -52,27 +55,27 @@ int mote_sound_cleans_up(const mote_model* model);
 
 /* Ids of a decoder of speech that are no text, -1 for none; lists are in the file. */
 typedef struct mote_speech_info {
-  uint32_t languages;            /* that are told apart */
-  int32_t transcribe, translate; /* behind the language: the text is in it, or in English. The former is -1
-                                    too where by default nothing stands there */
+  int32_t transcribe, translate; /* behind the language: the text is in it, or in English */
   int32_t no_timestamps;         /* behind that */
-  int32_t first_timestamp;       /* that of 0 seconds; from it on each id is 20 ms later */
+  int32_t first_timestamp;       /* that of 0 seconds; from it on each id is timestamp_frames later */
   int32_t previous;              /* in front of earlier text */
   int32_t no_speech;             /* its probability behind the first token is that of silence */
   uint32_t suppressed_count, suppressed_first_count, duration_count;
+  uint32_t timestamp_frames;       /* of the spectrum, `hop` samples each */
   const int32_t* suppressed;       /* never chosen */
   const int32_t* suppressed_first; /* nor these as the first of a text */
   const uint32_t* durations;       /* of a transducer: groups that each column behind the labels' moves on */
   uint32_t language;   /* that texts are in by default, its number for mote_model_language plus 1; 0: the one
                           heard */
   uint32_t translates; /* 1: texts are in English by default */
-  uint64_t reserved[3];
+  uint32_t names_task; /* 1: `transcribe` stands behind the language by default too */
+  uint32_t latest_first;    /* timestamps behind that of 0 seconds that a text may begin with */
+  float tokens_of_second;   /* most tokens of a text for each second of sound; 0: any number */
+  uint32_t tokens_of_frame; /* of a transducer: most tokens for each row of the source */
+  uint64_t reserved[4];
 } mote_speech_info;
 
 void mote_model_get_speech(const mote_model* model, mote_speech_info* info);
-
-/* The code ("en") of one of the languages and its token; null: there is none of that number. */
-const char* mote_model_language(const mote_model* model, uint32_t language, int32_t* id);
 
 /* Rows that so many samples are, the last perhaps filled up with zeros: as many as windows begin in and end.
    With MOTE_FEATURES_NORMALIZED_FILTER_BANK rows are the frames that samples fill. 0: there are too few

@@ -77,7 +77,8 @@ class Classifier {
     if (!arguments.question.empty()) options["question"] = arguments.question;
     options_ = options.dump(-1, ' ', false, json::error_handler_t::replace);
     begin();
-    if (arguments.pairs && model.output().kind != MOTE_OUTPUT_SEQUENCE_LABELS)
+    const auto task = model.about().at("task").get<std::string>();
+    if (arguments.pairs && task != "label_texts" && task != "score_pairs")
       usage_fail("--pairs is for labels of texts");
   }
 

@@ -222,7 +222,7 @@ void encode(const ForwardArguments& arguments, const ModelFile& file, const Thre
   if (segments) return encode_segments(arguments, file, options);
   if (sound.rate != 0) {
     forward_sound(file, options, arguments.inputs[0], arguments.hidden, outputs);
-  } else if (host::speaks(file.host())) {
+  } else if (file.host().task() == MOTE_TASK_SPEAK) {
     forward_voice(file, options, arguments.inputs[0], arguments.hidden, outputs);
   } else {
     mote_picture_info picture;
@@ -248,9 +248,7 @@ void forward_with_sources(const ForwardArguments& arguments, const ModelFile& fi
   if (arguments.inputs.size() != 1)
     convert::fail("{} reads sources, which a single --input has", file.path());
   Outputs outputs;
-  mote_speech_info speech;
-  mote_model_get_speech(file.model(), &speech);
-  if (speech.duration_count != 0) {
+  if (file.host().task() == MOTE_TASK_TRANSCRIBE_TRANSDUCER) {
     if (arguments.beams != 0) convert::fail("{} is a transducer, which has no beams", file.path());
     forward_transducer(file, session_options(file, arguments.session, pool), arguments.inputs[0],
                        arguments.generate, arguments.hidden, outputs);

@@ -56,6 +56,7 @@ json model_info(const ModelFile& file, const file::Model& model) {
   }
   return {{"name", info.name},
           {"architecture", info.architecture},
+          {"task", mote_model_task_name(file.host().task())},
           {"format_version", model.format_version()},
           {"producer", text(model.producer())},
           {"licence", text(model.licence())},
@@ -75,8 +76,8 @@ json model_info(const ModelFile& file, const file::Model& model) {
 
 void print_info(const json& info) {
   Table table({{"model"}, {one_line(info.at("name").get<std::string>())}});
-  for (const char* key : {"architecture", "format_version", "producer", "licence", "hash", "vocab", "width",
-                          "layers", "context", "bos_id", "stop_ids", "tensors", "self_test"}) {
+  for (const char* key : {"architecture", "task", "format_version", "producer", "licence", "hash", "vocab",
+                          "width", "layers", "context", "bos_id", "stop_ids", "tensors", "self_test"}) {
     const json& value = info.at(key);
     if (value == "") continue;
     table.row({key, value.is_string() ? value.get<std::string>() : value.dump()});

@@ -70,7 +70,7 @@ void print_sound(const TranscribeArguments& arguments, HostModel& model) {
   const std::string given = options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const mote_host_input sound = file_input(arguments.sound);
   // Words without titles are one line, once all are known.
-  const bool of_words = model.about().at("speech") == "words";
+  const bool of_words = model.about().at("task") == "transcribe_words";
   const bool streams = arguments.srt || arguments.vtt || (!arguments.json && !of_words);
   Printer printer(arguments);
   HostCalls calls;
@@ -102,9 +102,8 @@ void transcribe(const TranscribeArguments& arguments) {
     usage_fail("--srt, --vtt and --json exclude each other");
   HostModel model(arguments.file, arguments.session);
   model.begin();
-  const bool hears = !model.about().at("speech").is_null();
-  if (!hears && model.is_for("transcribe")) return print_picture(arguments, model);
-  if (!hears) convert::fail("{} does not take sound, nor pictures of text", model.path());
+  if (model.about().at("task") == "read_pictures") return print_picture(arguments, model);
+  if (!model.takes_sound()) convert::fail("{} does not take sound, nor pictures of text", model.path());
   print_sound(arguments, model);
 }
 
