@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model is for, decided once for the file.
+// The task of a model, decided once for the file.
 #pragma once
 
 #include "converter/architectures/shared/transformer_spec.h"

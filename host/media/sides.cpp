@@ -20,7 +20,7 @@ uint32_t round_up(uint32_t side, uint32_t unit) { return (side + unit - 1) / uni
 }  // namespace
 
 Sides shorter_sides(Sides own, uint32_t shorter) {
-  // As the original computes it, in doubles.
+  // The original computes in doubles.
   const auto longer = [&](uint32_t of, uint32_t to) {
     return whole(static_cast<double>(uint64_t{shorter} * of) / to);
   };

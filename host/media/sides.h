@@ -16,8 +16,8 @@ struct Sides {
 /// The shorter side becomes `shorter`, the longer keeps the ratio.
 Sides shorter_sides(Sides own, uint32_t shorter);
 
-/// Of the two factors that make the sides those wanted, the one nearer to 1 is of both; each is rounded to a
-/// multiple of `unit` (DPT).
+/// Multiplies both sides by one factor, of the two that make the sides those wanted the one nearer to 1, and
+/// rounds each to a multiple of `unit` (DPT).
 Sides even_sides(Sides own, Sides wanted, uint32_t unit);
 
 /// Multiples of `unit` near the sides, with from `least` to `most` pixels, the ratio nearly kept (Qwen2-VL).

@@ -9,7 +9,7 @@
 
 namespace mote::pictures {
 
-/// What the steps make of a picture.
+/// The sides, filter and numbers that the steps make of a picture.
 struct Prepared {
   Sides sides{};  // after it is resized
   Filter filter = Filter::bilinear;

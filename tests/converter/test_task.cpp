@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model is for, and the tokens that hosts need for it.
+// The task of a model, and the tokens that hosts need for it.
 #include "converter/task.h"
 
 #include "tests/support/unity_style.h"

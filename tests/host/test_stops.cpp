@@ -112,7 +112,7 @@ struct Asked {
 
 using Call = std::function<mote_host_result*(mote_host* model, const mote_host_calls* calls)>;
 
-/// What a call found, but for times.
+/// The findings of a call, but for times.
 struct Answer {
   json found;
   std::vector<float> values;

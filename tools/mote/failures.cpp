@@ -14,7 +14,7 @@ void check(const host::Status& status) {
 }
 
 host::Hooks hooks() {
-  return {InterruptGuard::interrupted, [](const std::string& text) { note("{}", text); }};
+  return {InterruptGuard::interrupted, [](const std::string& text) { note("{}", text); }, {}};
 }
 
 host::Hooks Relay::hooks() const {

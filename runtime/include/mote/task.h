@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a model is for, and what its task takes besides programs. */
+/* The task of a model, and what it takes besides programs. */
 #ifndef MOTE_TASK_H_
 #define MOTE_TASK_H_
 
