@@ -104,7 +104,7 @@ const GraphProbe* last_rows(const Graph& graph) {
 Graph first_program(const Graph& graph) {
   Graph first = graph;
   first.probes.clear();
-  if (last_rows(graph) != nullptr) first.probes.push_back(*last_rows(graph));
+  if (const GraphProbe* last = last_rows(graph)) first.probes.push_back(*last);
   first.more_programs.clear();
   first.voice.reset();
   first.task = Task::none;  // it may need the other programs
@@ -118,6 +118,7 @@ Graph in_f32(const Graph& graph, const Inputs& inputs) {
   for (Weight& weight : exact.weights) weight.dtype = DType::f32;
   exact.nodes.clear();
   exact.probes.clear();
+  const GraphProbe* const last = last_rows(graph);
   std::map<uint32_t, View> unquantized;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     Node node = graph.nodes[i];
@@ -135,7 +136,6 @@ Graph in_f32(const Graph& graph, const Inputs& inputs) {
       }
     }
     exact.nodes.push_back(std::move(node));
-    const GraphProbe* last = last_rows(graph);
     if (last != nullptr && last->node == i)
       exact.probes.push_back({last->name, static_cast<uint32_t>(exact.nodes.size() - 1), last->view});
   }

@@ -16,8 +16,8 @@
 namespace mote::api {
 namespace {
 
-// How long a call that waits for its turn does not look whether it is to end. mote_host_cancel wakes nobody,
-// so that a signal's handler may call it.
+// A call that waits for its turn looks so often whether it is to end: mote_host_cancel wakes nobody, so that
+// a signal's handler may call it.
 constexpr std::chrono::milliseconds kLook{10};
 
 }  // namespace

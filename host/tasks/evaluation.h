@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How well a model does: perplexity, distance to another file's predictions, exact answers, labels and
-// likeness of texts that people have judged.
+// Measures how well a model does: perplexity, distance to another file's predictions, exact answers, labels
+// and likeness of texts that people have judged.
 #pragma once
 
 #include <cstdint>
