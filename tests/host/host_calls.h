@@ -16,6 +16,7 @@
 
 #include "mote/convert.h"
 #include "mote/host.h"
+#include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 
 namespace mote::testing {
@@ -63,10 +64,15 @@ inline mote_host_input text(const char* words) {
   return input;
 }
 
+/// Returns a folder of this process for converted models, which goes with it.
+inline const std::filesystem::path& models_folder() {
+  static const TempDirectory made;
+  return made.path();
+}
+
 /// A golden model with the small tokenizer and a long context, converted once.
 inline std::string model_file(const std::string& name, const char* options) {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("mote_test_host_" + std::to_string(getpid())) / name;
+  const std::filesystem::path folder = models_folder() / "host" / name;
   const std::filesystem::path file = folder / "out.mote";
   if (std::filesystem::exists(file)) return file;
   const std::filesystem::path golden = std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden";

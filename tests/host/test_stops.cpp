@@ -80,7 +80,7 @@ json config_of(const std::string& name, const json& changes) {
 /// A golden model with files beside it, converted once.
 std::string stopped_model(const std::string& name, const std::vector<NamedFile>& files,
                           const char* options = R"({"type": "f32"})") {
-  const fs::path folder = fs::temp_directory_path() / ("mote_test_stops_" + std::to_string(getpid())) / name;
+  const fs::path folder = models_folder() / "stops" / name;
   const fs::path file = folder / "out.mote";
   if (fs::exists(file)) return file;
   fs::create_directories(folder.parent_path());
