@@ -70,7 +70,8 @@ void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, Cal
     const Weight& weight = metadata.graph->weights[i];
     TensorRecord& record = metadata.tensors[i];
     uint64_t offset = record.offset;
-    const std::unique_ptr<const Feedback> feedback = calibration == nullptr ? nullptr : calibration->take(i);
+    const std::unique_ptr<const ErrorFeedback> feedback =
+        calibration == nullptr ? nullptr : calibration->take(i);
     const auto put = [&](std::span<const std::byte> bytes) {
       output.write_at(segment + offset, bytes);
       offset += bytes.size();

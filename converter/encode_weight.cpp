@@ -147,7 +147,7 @@ void add_error(DType dtype, const EncodedRow& row, const std::vector<float>& val
 }
 
 /// Rows [begin, begin + rows.size()) of the source.
-void encode_rows(const Weight& weight, const RowBlock& block, uint32_t begin, const Feedback* feedback,
+void encode_rows(const Weight& weight, const RowBlock& block, uint32_t begin, const ErrorFeedback* feedback,
                  std::vector<EncodedRow>& rows, ErrorSum& sum) {
   std::vector<size_t> rounded;
   std::vector<std::vector<float>> values;
@@ -159,7 +159,7 @@ void encode_rows(const Weight& weight, const RowBlock& block, uint32_t begin, co
   }
   if (feedback != nullptr) {
     std::vector<EncodedRow> encoded(rounded.size());
-    encode_with_feedback(weight.dtype, values, *feedback, encoded);
+    encode_with_error_feedback(weight.dtype, values, *feedback, encoded);
     for (size_t i = 0; i < rounded.size(); ++i) rows[rounded[i]] = std::move(encoded[i]);
   } else {
     for (size_t i = 0; i < rounded.size(); ++i) quantizer(weight.dtype).encode(values[i], rows[rounded[i]]);
@@ -169,7 +169,7 @@ void encode_rows(const Weight& weight, const RowBlock& block, uint32_t begin, co
 
 /// Rows [begin, begin + count), at most 16, as one panel or as rows.
 void encode_panel(const Weight& weight, const RowBlock& block, uint32_t begin, uint32_t count,
-                  const Feedback* feedback, std::span<std::byte> out, ErrorSum& sum) {
+                  const ErrorFeedback* feedback, std::span<std::byte> out, ErrorSum& sum) {
   std::vector<EncodedRow> rows(count);
   encode_rows(weight, block, begin, feedback, rows, sum);
   if (!weight.row_major) return pack_panel(weight.dtype, weight.cols, rows, out);
@@ -252,7 +252,7 @@ uint64_t encoded_bytes(const Weight& weight) {
 }
 
 EncodeResult encode_weight(const Weight& weight, const std::function<void(std::span<const std::byte>)>& sink,
-                           const Feedback* feedback) {
+                           const ErrorFeedback* feedback) {
   const uint32_t block_rows = rows_in_block(weight);
   Xxh64 hash;
   ErrorSum total;

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "converter/calibration/feedback.h"
+#include "converter/calibration/error_feedback.h"
 #include "converter/graph.h"
 
 namespace mote::convert {
@@ -39,6 +39,6 @@ bool has_exact_part(const Weight& weight);
 /// Gives the weight's bytes to `sink` in order, its rows rounded with feedback if there is any. Throws Error,
 /// naming the source's tensor and element, for a weight that is not finite or too large for the type.
 EncodeResult encode_weight(const Weight& weight, const std::function<void(std::span<const std::byte>)>& sink,
-                           const Feedback* feedback = nullptr);
+                           const ErrorFeedback* feedback = nullptr);
 
 }  // namespace mote::convert

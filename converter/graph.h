@@ -141,7 +141,7 @@ struct Graph : ProgramGraph {
   std::vector<ProgramGraph> more_programs;
   std::optional<SoundSpec> sound = std::nullopt;
   std::optional<GlobalSpec> globals = std::nullopt;
-  std::optional<SightSpec> sight = std::nullopt;
+  std::optional<VisionInputSpec> vision_input = std::nullopt;
   std::optional<SpeechSpec> speech = std::nullopt;
   std::optional<VoiceSpec> voice = std::nullopt;
   Task task = Task::none;

@@ -159,13 +159,14 @@ Offset<file::Picture> write_picture(FlatBufferBuilder& builder, const PictureFor
       picture.angles_by_place, picture.positions_by_corners, picture.frames);
 }
 
-Offset<file::Sight> write_sight(FlatBufferBuilder& builder, const std::optional<SightSpec>& sight) {
-  if (!sight) return 0;
+Offset<file::VisionInput> write_vision_input(FlatBufferBuilder& builder,
+                                             const std::optional<VisionInputSpec>& vision_input) {
+  if (!vision_input) return 0;
   const auto text = [](const std::string& value) { return value.empty() ? nullptr : value.c_str(); };
-  return file::CreateSightDirect(builder, sight->image_id, sight->features, sight->mrope, sight->rows,
-                                 sight->before.c_str(), sight->after.c_str(), text(sight->tile_before),
-                                 text(sight->line_after), text(sight->whole_before),
-                                 text(sight->user_before));
+  return file::CreateVisionInputDirect(
+      builder, vision_input->image_id, vision_input->features, vision_input->mrope, vision_input->rows,
+      vision_input->before.c_str(), vision_input->after.c_str(), text(vision_input->tile_before),
+      text(vision_input->line_after), text(vision_input->whole_before), text(vision_input->user_before));
 }
 
 Offset<file::Speech> write_speech(FlatBufferBuilder& builder, const std::optional<SpeechSpec>& speech) {
@@ -220,7 +221,7 @@ Offset<file::Voice> write_voice(FlatBufferBuilder& builder, const std::optional<
 
 file::Feature required_features(const Graph& graph) {
   file::Feature features{};
-  if (graph.sight) features |= file::Feature::ids_and_floats;
+  if (graph.vision_input) features |= file::Feature::ids_and_floats;
   const auto add_program = [&](const ProgramGraph& program) {
     for (const Groups& groups : program.groups)
       features |= (groups.needs != 1 ? file::Feature::group_needs : file::Feature{}) |
@@ -337,9 +338,9 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
       labels.empty() ? nullptr : &labels, graph.token_types, features, prompts.empty() ? nullptr : &prompts,
-      metadata.default_prompt, sound, picture, globals, speech, beams, write_sight(builder, graph.sight),
-      write_voice(builder, graph.voice), graph.memory, write_generation(builder, metadata.generation),
-      similarity_of(metadata.similarity), purpose);
+      metadata.default_prompt, sound, picture, globals, speech, beams,
+      write_vision_input(builder, graph.vision_input), write_voice(builder, graph.voice), graph.memory,
+      write_generation(builder, metadata.generation), similarity_of(metadata.similarity), purpose);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

@@ -82,7 +82,7 @@ struct SpeechSpec {
 };
 
 /// The schema's: what a model that reads texts takes of pictures.
-struct SightSpec {
+struct VisionInputSpec {
   int32_t image_id = -1;
   uint32_t features = 0;  // of a picture's row: the width, and as much for each of the layers that get more
   bool mrope = false;

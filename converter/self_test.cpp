@@ -97,7 +97,7 @@ SelfTestPlan plan_self_test(const Graph& graph) {
     return {static_cast<uint32_t>(least), 0, input_width};
   }
   if (is_encoder(graph.output_kind)) return {tokens, 0, input_width};
-  if (input_width != 0 && !graph.sight) return {tokens, 0, input_width};
+  if (input_width != 0 && !graph.vision_input) return {tokens, 0, input_width};
   const uint32_t prompt = std::max(1u, tokens * 2 / 3);
   // The first id of the continuation comes with the prompt.
   return {prompt, std::min(tokens - prompt + 1, graph.context - prompt), 0, source_rows, source_width};

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "kernels/of_model.h"
+#include "kernels/trimmed_build.h"
 
 // Other build systems than CMake name no architecture.
 #if !defined(MOTE_KERNELS_CORTEX_M) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/of_model.h"
+#include "kernels/trimmed_build.h"
 #include "mote/status.h"
 
 namespace mote {

@@ -123,16 +123,16 @@ TransformerSpec read_idefics3(const Source& source, Config& config) {
     text.erase(key);
   const std::string type = config.inner(text, "text_config.").text("model_type", "llama");
   if (type != "llama") config.refuse("text_config: model_type {} is not supported, llama is", type);
-  TransformerSpec spec = read_sighted_text(source, config, kIdefics3, read_llama, std::move(text));
+  TransformerSpec spec = read_vision_language_text(source, config, kIdefics3, read_llama, std::move(text));
   spec.names.ignored_starts.emplace_back(kConnector);
-  SightSpec& sight = *spec.sight;
-  sight.rows = pictures.picture.format.patches() / (merge * merge);
-  sight.token = "<image>";
-  sight.before = kWholePicture;
-  sight.whole_before = kWholePicture;
-  sight.after = "<fake_token_around_image>";
-  sight.tile_before = "<fake_token_around_image><row_{row}_col_{column}>";
-  sight.line_after.assign(1, '\n');
+  VisionInputSpec& vision_input = *spec.vision_input;
+  vision_input.rows = pictures.picture.format.patches() / (merge * merge);
+  vision_input.token = "<image>";
+  vision_input.before = kWholePicture;
+  vision_input.whole_before = kWholePicture;
+  vision_input.after = "<fake_token_around_image>";
+  vision_input.tile_before = "<fake_token_around_image><row_{row}_col_{column}>";
+  vision_input.line_after.assign(1, '\n');
   return spec;
 }
 

@@ -156,9 +156,9 @@ QwenVision read_qwen_vision(Config& config, const VisionLanguage& model, bool de
 
 constexpr uint32_t kMostRows = 1u << 16;
 
-TransformerSpec read_qwen_sighted(const Source& source, Config& config, const VisionLanguage& model,
-                                  bool deepens, TransformerSpec (*read)(const Source&, Config&),
-                                  bool finds_theta) {
+TransformerSpec read_qwen_vision_language(const Source& source, Config& config, const VisionLanguage& model,
+                                          bool deepens, TransformerSpec (*read)(const Source&, Config&),
+                                          bool finds_theta) {
   nlohmann::json text = object_of_config(config, "text_config");
   Config vision = config.inner(object_of_config(config, "vision_config"), "vision_config.");
   know(config,
@@ -172,14 +172,14 @@ TransformerSpec read_qwen_sighted(const Source& source, Config& config, const Vi
   const std::vector<uint32_t> sections = take_sections(config, text);
   if (finds_theta && !text.contains("rope_theta") && !text.contains("rope_parameters"))
     text["rope_theta"] = 500000.0;
-  TransformerSpec spec = read_sighted_text(source, config, model, read, std::move(text));
+  TransformerSpec spec = read_vision_language_text(source, config, model, read, std::move(text));
   spec.names.ignored_starts.emplace_back("mtp.");
-  SightSpec& sight = *spec.sight;
-  sight.features = spec.width * (1 + pictures.deep);
-  sight.mrope = true;
-  sight.token = "<|image_pad|>";
-  sight.before = "<|vision_start|>";
-  sight.after = "<|vision_end|>";
+  VisionInputSpec& vision_input = *spec.vision_input;
+  vision_input.features = spec.width * (1 + pictures.deep);
+  vision_input.mrope = true;
+  vision_input.token = "<|image_pad|>";
+  vision_input.before = "<|vision_start|>";
+  vision_input.after = "<|vision_end|>";
   const auto frequencies = static_cast<uint32_t>(spec.ropes[0].frequencies.size());
   spec.rope_axes = interleaved_axes(sections, frequencies);
   if (pictures.deep > spec.layers.size())
@@ -190,13 +190,13 @@ TransformerSpec read_qwen_sighted(const Source& source, Config& config, const Vi
 }  // namespace
 
 TransformerSpec read_qwen3_vl(const Source& source, Config& config) {
-  return read_qwen_sighted(source, config, {"model.language_model.", "model.visual.", 151655}, true,
-                           read_qwen3, true);
+  return read_qwen_vision_language(source, config, {"model.language_model.", "model.visual.", 151655}, true,
+                                   read_qwen3, true);
 }
 
 TransformerSpec read_qwen3_5(const Source& source, Config& config) {
-  return read_qwen_sighted(source, config, {"model.language_model.", "model.visual.", 248056}, false,
-                           read_qwen3_5_text, false);
+  return read_qwen_vision_language(source, config, {"model.language_model.", "model.visual.", 248056}, false,
+                                   read_qwen3_5_text, false);
 }
 
 }  // namespace mote::convert

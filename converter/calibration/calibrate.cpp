@@ -51,7 +51,7 @@ void Calibration::find_inputs() {
     if (linear == nullptr || made_by.count(linear->in.value) == 0) continue;
     const auto index = static_cast<size_t>(linear->weight);
     const Weight& weight = graph_.weights[index];
-    if (!takes_feedback(weight.dtype) || is_read_exactly(weight) || looked_up.count(index) != 0 ||
+    if (!takes_error_feedback(weight.dtype) || is_read_exactly(weight) || looked_up.count(index) != 0 ||
         graph_.values[linear->in.value].unit != Unit::token)
       continue;
     const uint32_t node = made_by.at(linear->in.value);
@@ -79,16 +79,16 @@ void Calibration::run_from(size_t weight) {
     if (found == of_node.end()) return;
     for (InputProducts* of : found->second) of->add(data, rows, stride);
   });
-  std::vector<Feedback> made(wanted.size());
+  std::vector<ErrorFeedback> made(wanted.size());
   parallel(static_cast<uint32_t>(wanted.size()),
-           [&](uint32_t i) { made[i] = make_feedback(*wanted[i].second); });
+           [&](uint32_t i) { made[i] = make_error_feedback(*wanted[i].second); });
   for (size_t i = 0; i < wanted.size(); ++i) made_[wanted[i].first] = std::move(made[i]);
 }
 
-std::unique_ptr<const Feedback> Calibration::take(size_t weight) {
+std::unique_ptr<const ErrorFeedback> Calibration::take(size_t weight) {
   if (inputs_.count(weight) == 0) return nullptr;
   if (made_.count(weight) == 0) run_from(weight);
-  auto feedback = std::make_unique<Feedback>(std::move(made_.at(weight)));
+  auto feedback = std::make_unique<ErrorFeedback>(std::move(made_.at(weight)));
   made_.erase(weight);
   return feedback;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A decoder's roundings by a text: inputs are smoothed, and each weight of at most 6 bits gets the Feedback
-// of what it meets then.
+// A decoder's roundings by a text: inputs are smoothed, and each weight of at most 6 bits gets the
+// ErrorFeedback of what it meets then.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <set>
 
-#include "converter/calibration/feedback.h"
+#include "converter/calibration/error_feedback.h"
 #include "converter/calibration/text_run.h"
 
 namespace mote::convert {
@@ -24,7 +24,7 @@ class Calibration {
   /// Returns the feedback of the weight with this index; null where the weight is not rounded to 6 bits or
   /// fewer, or no linear reads it token by token. Runs the model for as many of the weights from this one on
   /// as 1 GiB has room for. Is called for one index after another. Throws Error.
-  std::unique_ptr<const Feedback> take(size_t weight);
+  std::unique_ptr<const ErrorFeedback> take(size_t weight);
 
   /// For the report.
   std::string describe() const;
@@ -37,7 +37,7 @@ class Calibration {
   std::unique_ptr<TextRun> text_;
   size_t smoothed_ = 0;
   std::map<size_t, std::set<uint32_t>> inputs_;  // of each calibrated weight: nodes that quantize them
-  std::map<size_t, Feedback> made_;
+  std::map<size_t, ErrorFeedback> made_;
 };
 
 }  // namespace mote::convert

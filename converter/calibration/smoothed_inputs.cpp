@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "converter/calibration/feedback.h"
+#include "converter/calibration/error_feedback.h"
 #include "converter/encode_weight.h"
 
 namespace mote::convert {
@@ -84,7 +84,7 @@ class InputFinder {
     input.columns = gate.out.width;
     if (!adds_readers(node, gate.out, input)) return false;
     const bool coarse = std::any_of(input.readers.begin(), input.readers.end(), [&](size_t reader) {
-      return takes_feedback(graph_.weights[reader].dtype);
+      return takes_error_feedback(graph_.weights[reader].dtype);
     });
     return !coarse && adds_maker(node, gate.up, gate.out, input);
   }

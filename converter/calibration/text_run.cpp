@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "converter/calibration/feedback.h"
+#include "converter/calibration/error_feedback.h"
 #include "converter/self_test.h"
 #include "converter/write_model.h"
 #include "host/base/error.h"
@@ -21,7 +21,7 @@ constexpr uint32_t kTokensAtOnce = 256;
 Graph in_8_bits(const Graph& graph) {
   Graph run = graph;
   for (Weight& weight : run.weights) {
-    if (takes_feedback(weight.dtype)) weight.dtype = DType::q8g32;
+    if (takes_error_feedback(weight.dtype)) weight.dtype = DType::q8g32;
   }
   run.probes.clear();
   for (size_t i = 0; i < run.nodes.size(); ++i) {

@@ -205,7 +205,7 @@ void TransformerBuilder::embed() {
     x_ = spec_.stem(*this);
   } else {
     embed_ids();
-    if (spec_.sight) embed_sight();
+    if (spec_.vision_input) embed_vision_input();
   }
   const View embedded = x_;
   if (spec_.expand) x_ = spec_.expand(*this, x_);

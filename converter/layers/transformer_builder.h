@@ -220,8 +220,8 @@ class TransformerBuilder {
   void embed_picture();
   WeightPart patch_projection();
   void add_picture_rows(const std::vector<float>& bias);
-  /// Puts rows of the caller's floats in place of embeddings (TransformerSpec::sight).
-  void embed_sight();
+  /// Puts rows of the caller's floats in place of embeddings (TransformerSpec::vision_input).
+  void embed_vision_input();
   /// Adds a picture's further vectors behind layer `index`.
   void add_deep_rows(size_t index);
   /// Builds for each frequency the difference of a row's position in the frequency's direction.
@@ -275,7 +275,7 @@ class TransformerBuilder {
   std::vector<uint32_t> layer_caches_;     // [layers]
   std::vector<uint32_t> source_states_;    // [layers], those that `cross` attends to
   View per_layer_{};                       // [layers, width of PerLayerSpec]
-  View sight_{};                           // the rows of TransformerSpec::sight
+  View vision_input_{};                    // the rows of TransformerSpec::vision_input
   std::vector<View> rope_tables_;          // by TransformerSpec::ropes
   std::vector<int32_t> attention_biases_;  // by TransformerSpec::attention_biases, weights
   int32_t table_ = -1;                     // the embedding

@@ -59,8 +59,8 @@ std::string unproved(const TransformerSpec& spec, bool apart) {
   if (spec.embedding_multiplier != 1.0f || scales_logits || spec.logit_softcap != 0.0f ||
       spec.dropped_id >= 0)
     return "multipliers";
-  if (spec.trigrams || spec.sight || spec.globals || spec.before_head || spec.norm_weight != ".weight" ||
-      (spec.speech && !spec.speech->durations.empty()))
+  if (spec.trigrams || spec.vision_input || spec.globals || spec.before_head ||
+      spec.norm_weight != ".weight" || (spec.speech && !spec.speech->durations.empty()))
     return "rows or names of another form";
   if (!spec.sines.empty() || !spec.position_table.empty() || spec.biases_by_position ||
       spec.rounds_activations)

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "converter/tokenizers/parts.h"
+#include "converter/tokenizers/token_texts.h"
 
 namespace mote::convert {
 namespace {

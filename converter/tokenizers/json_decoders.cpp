@@ -2,7 +2,7 @@
 #include <array>
 
 #include "converter/tokenizers/json_values.h"
-#include "converter/tokenizers/parts.h"
+#include "converter/tokenizers/token_texts.h"
 #include "converter/tokenizers/tokenizer_json.h"
 
 namespace mote::convert {

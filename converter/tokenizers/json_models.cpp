@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "converter/tokenizers/json_values.h"
-#include "converter/tokenizers/parts.h"
+#include "converter/tokenizers/token_texts.h"
 #include "converter/tokenizers/tokenizer_json.h"
 
 namespace mote::convert {

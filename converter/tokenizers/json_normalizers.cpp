@@ -3,7 +3,7 @@
 #include <array>
 
 #include "converter/tokenizers/json_values.h"
-#include "converter/tokenizers/parts.h"
+#include "converter/tokenizers/token_texts.h"
 #include "converter/tokenizers/tokenizer_json.h"
 #include "converter/tokenizers/unicode_data.h"
 #include "host/base/base64.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/tokenizers/parts.h"
+#include "converter/tokenizers/token_texts.h"
 
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/tokenizer_json.h"

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "converter/tokenizers/json_values.h"
-#include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/sentence_piece.h"
 #include "converter/tokenizers/tokenizer_json.h"
 #include "host/base/json_text.h"

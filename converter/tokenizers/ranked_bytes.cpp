@@ -11,8 +11,8 @@
 #include <unordered_map>
 
 #include "converter/tokenizers/json_values.h"
-#include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/piece_files.h"
+#include "converter/tokenizers/token_texts.h"
 #include "converter/tokenizers/tokenizer_json.h"
 #include "host/base/base64.h"
 #include "host/base/json_text.h"

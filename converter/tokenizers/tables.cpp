@@ -6,7 +6,7 @@
 #include <deque>
 #include <map>
 
-#include "converter/tokenizers/parts.h"
+#include "converter/tokenizers/token_texts.h"
 #include "converter/tokenizers/unicode_data.h"
 #include "host/base/bytes.h"
 #include "host/base/error.h"

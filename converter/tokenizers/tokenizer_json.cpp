@@ -2,7 +2,7 @@
 #include "converter/tokenizers/tokenizer_json.h"
 #include "converter/tokenizers/json_values.h"
 
-#include "converter/tokenizers/parts.h"
+#include "converter/tokenizers/split_rewrites.h"
 #include "host/base/json_text.h"
 #include "host/base/work_budget.h"
 

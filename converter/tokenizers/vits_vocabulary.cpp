@@ -7,8 +7,8 @@
 #include <set>
 
 #include "converter/tokenizers/json_values.h"
-#include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/side_files.h"
+#include "converter/tokenizers/token_texts.h"
 #include "converter/tokenizers/tokenizer_json.h"
 #include "converter/tokenizers/unicode_data.h"
 #include "host/base/json_text.h"

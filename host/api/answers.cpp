@@ -7,7 +7,7 @@
 #include "host/base/mapped_file.h"
 #include "host/base/output_file.h"
 #include "host/chat/model_template.h"
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/text.h"
 #include "mote/mote.h"
 

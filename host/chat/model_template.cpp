@@ -234,8 +234,8 @@ host::Result<host::ChatTokenizer> chat_tokenizer(
     return pieces;
   }
   for (const auto& [name, value] : variables) chat->set(name, value);
-  mote_sight_info sight;
-  const bool parts = mote_model_get_sight(model.get(), &sight, nullptr) == MOTE_OK;
+  mote_vision_input_info vision_input;
+  const bool parts = mote_model_get_vision_input(model.get(), &vision_input, nullptr) == MOTE_OK;
   return host::ChatTokenizer([chat = *std::move(chat), &model, &session, parts,
                               pieces](std::span<const host::ChatMessage> messages) {
     const bool shows =

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "host/media/picture_steps.h"
 #include "host/media/resample.h"
 #include "host/media/sides.h"
-#include "host/media/steps.h"
 #include "mote/pictures.h"
 
 namespace mote::pictures {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/source_search.h"
-#include "host/tasks/steps.h"
 #include "mote/attention.h"
 #include "mote/beams.h"
 

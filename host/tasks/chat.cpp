@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/generation.h"
 #include "host/tasks/text.h"
 #include "host/tasks/vectors.h"
@@ -105,11 +106,13 @@ Status Predictor::begin_window() {
   return from_core(mote_session_truncate(session_.get(), 0, 0, &error), error, model_->name());
 }
 
-Status Predictor::compute(std::span<const int32_t> ids) {
-  mote_error error = {};
-  return from_core(
-      mote_prefill(session_.get(), 0, ids.data(), static_cast<uint32_t>(ids.size()), MOTE_LOGITS_ALL, &error),
-      error, model_->name());
+Status Predictor::compute(std::span<const int32_t> ids, const Hooks& hooks) {
+  std::vector<mote_row> rows;
+  for (const int32_t id : ids) rows.push_back({0, id, 0, 1});
+  mote_rows call{};
+  call.rows = rows.data();
+  call.count = static_cast<uint32_t>(rows.size());
+  return host::compute(session_, call, hooks, model_->name());
 }
 
 Result<PredictionScore> score_prediction(std::span<const int32_t> ids, uint32_t window, Predictor& model,
@@ -122,12 +125,11 @@ Result<PredictionScore> score_prediction(std::span<const int32_t> ids, uint32_t 
     if (other != nullptr) MOTE_TRY(other->begin_window());
     // The last token only has to be predicted.
     for (uint32_t at = 0; at + 1 < length;) {
-      if (hooks.stopped()) return cancelled();
       hooks.tell("perplexity", share_of(begin + at, ids.size()));
       const uint32_t n = std::min(most, length - 1 - at);
       const std::span<const int32_t> some = ids.subspan(begin + at, n);
-      MOTE_TRY(model.compute(some));
-      if (other != nullptr) MOTE_TRY(other->compute(some));
+      MOTE_TRY(model.compute(some, hooks));
+      if (other != nullptr) MOTE_TRY(other->compute(some, hooks));
       for (uint32_t row = 0; row < n; ++row) score_row(model, other, row, ids[begin + at + row + 1], score);
       at += n;
     }

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/stop_text.h"
 #include "host/tasks/text.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/tasks/spans.h"
+#include "host/tasks/labelled_spans.h"
 #include "host/tasks/text_encoder.h"
 
 namespace mote::host {

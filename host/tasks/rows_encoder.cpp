@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 
 namespace mote::host {
 

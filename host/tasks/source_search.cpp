@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {

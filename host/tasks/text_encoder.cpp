@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "host/base/pair_prompts.h"
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {

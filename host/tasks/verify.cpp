@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tasks/verify.h"
 
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 
 namespace mote::host {
 Status check_hashes(const Model& model, const Hooks& hooks) {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {
@@ -73,7 +73,7 @@ Result<SeenPicture> see_picture(const Model& tower, const SessionChoices& choice
 Result<PicturePrompt> PicturePrompt::make(const Model& model, uint32_t features) {
   PicturePrompt prompt(model);
   mote_error error{};
-  MOTE_TRY(from_core(mote_model_get_sight(model.get(), &prompt.info_, &error), error, model.name()));
+  MOTE_TRY(from_core(mote_model_get_vision_input(model.get(), &prompt.info_, &error), error, model.name()));
   if (prompt.info_.features != features) {
     return failed("{} takes pictures' vectors of {} numbers, given {}: both files must be of one model",
                   model.name(), prompt.info_.features, features);
@@ -126,7 +126,7 @@ Result<std::vector<int32_t>> PicturePrompt::expand(const Session& session, std::
 
 Status PicturePrompt::prefill(Session& session, uint32_t chunk, std::span<const int32_t> ids,
                               std::span<const SeenPicture* const> pictures, const Hooks& hooks) const {
-  std::vector<mote_seen> seen;
+  std::vector<mote_picture_vectors> seen;
   for (const SeenPicture* picture : pictures) {
     for (const SeenPicture::Part& part : picture->parts)
       seen.push_back({part.features.data(), part.rows, part.columns});
@@ -134,8 +134,8 @@ Status PicturePrompt::prefill(Session& session, uint32_t chunk, std::span<const 
   const auto n = static_cast<uint32_t>(ids.size());
   std::vector<float> values(size_t{n} * width_);
   mote_error error{};
-  MOTE_TRY(from_core(mote_sight_values(model_->get(), ids.data(), n, seen.data(),
-                                       static_cast<uint32_t>(seen.size()), values.data(), &error),
+  MOTE_TRY(from_core(mote_vision_input_values(model_->get(), ids.data(), n, seen.data(),
+                                              static_cast<uint32_t>(seen.size()), values.data(), &error),
                      error, "pictures"));
   for (uint32_t done = 0; done < n;) {
     std::vector<mote_row> rows;

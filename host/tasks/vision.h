@@ -60,7 +60,7 @@ class PicturePrompt {
   Result<std::string> text_of(const SeenPicture& picture) const;
 
   const Model* model_;
-  mote_sight_info info_{};
+  mote_vision_input_info info_{};
   std::string token_;
   uint32_t width_ = 0;  // of a row of the program
 };

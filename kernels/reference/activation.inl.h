@@ -13,8 +13,8 @@
 
 #include <math.h>
 
-#include "kernels/of_model.h"
 #include "kernels/ops.h"
+#include "kernels/trimmed_build.h"
 
 namespace mote::ref {
 

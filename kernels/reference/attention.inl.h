@@ -9,10 +9,10 @@
 
 #include <math.h>
 
-#include "kernels/of_model.h"
 #include "kernels/reference/attention_segments.inl.h"
 #include "kernels/reference/element.inl.h"
 #include "kernels/reference/kv_cache.inl.h"
+#include "kernels/trimmed_build.h"
 
 namespace mote::ref {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/bind.h"
 
-#include "kernels/of_model.h"
+#include "kernels/trimmed_build.h"
 #include "runtime/ops/ops.h"
 
 namespace mote {

@@ -23,7 +23,7 @@ mote_status check_program(const mote_session* session, const mote_rows& call, mo
   }
   const ProgramSteps& program = session->programs[call.program];
   const uint32_t width = program.input_width;
-  const bool optional = program.takes_ids && session->model->root->sight() != nullptr;
+  const bool optional = program.takes_ids && session->model->root->vision_input() != nullptr;
   const bool given = call.values != nullptr, fits = given ? width != 0 : width == 0 || optional;
   if (!fits || (call.value_stride != 0 && call.value_stride < width)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "program ", program.file->name()->c_str(), " takes ", width,
@@ -69,7 +69,8 @@ mote_status check_decoder(const mote_session* session, mote_error* error) {
 mote_status check_ids_alone(const mote_session* session, mote_error* error) {
   const mote_status status = check_decoder(session, error);
   // A model that sees has zeros with the tokens of texts.
-  if (status != MOTE_OK || session->programs[0].input_width == 0 || session->model->root->sight() != nullptr)
+  if (status != MOTE_OK || session->programs[0].input_width == 0 ||
+      session->model->root->vision_input() != nullptr)
     return status;
   return fail(error, MOTE_WRONG_STATE, "this model's tokens come with ", session->programs[0].input_width,
               " floats each: use mote_compute");

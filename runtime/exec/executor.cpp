@@ -98,7 +98,7 @@ bool lanes_are_sequences(const mote_session& session, uint32_t of_lane) {
 /// Step `index` and those after it that need not wait in lanes; returns the one after them.
 uint32_t run_in_lanes(mote_session* session, const RunRows& run, uint32_t index, uint32_t end) {
   Step* steps = session->lane_steps;
-  if (end - index > Share::kMostSteps) end = index + Share::kMostSteps;
+  if (end - index > StealableUnits::kMostSteps) end = index + StealableUnits::kMostSteps;
   const uint32_t rows = run.tokens, lanes = (rows + run.lane_rows - 1) / run.lane_rows;
   Fork fork{session, steps, ForkKind::lanes, index, index, rows, 0, lanes, run.lane_rows, 1};
   const bool apart = lanes_are_sequences(*session, run.lane_rows);
@@ -127,7 +127,7 @@ uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, ui
     extent.work += prepare(run, rows, &steps[fork.end++]).work;
   }
   if (extent.units == 0) return fork.end;
-  if (kHasThreads && extent.work >= kParallelWork && extent.units <= Share::kMostUnits) {
+  if (kHasThreads && extent.work >= kParallelWork && extent.units <= StealableUnits::kMostUnits) {
     fork.parts = extent.units < run.threads ? extent.units : run.threads;
   }
   if (!kHasThreads || fork.parts == 1) {

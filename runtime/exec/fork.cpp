@@ -230,14 +230,14 @@ void run_piece(const Fork& fork, const Piece& piece) {
   run(fork, piece);
 }
 
-/// Runs the rest of a part's share; `last`: the step whose kernel was the last to prepare the scratch for the
-/// part's rows, or fork.end.
-void run_share(const Fork& fork, uint32_t part, void* scratch, uint32_t* last) {
-  Share& share = fork.session->shares[part];
+/// Runs what is left of a part's units; `last`: the step whose kernel was the last to prepare the scratch for
+/// the part's rows, or fork.end.
+void run_stealable(const Fork& fork, uint32_t part, void* scratch, uint32_t* last) {
+  StealableUnits& units_left = fork.session->stealable[part];
   uint32_t counted = fork.end;  // the step that has `all` units
   Range all{};
   for (uint32_t looks = 0; looks < kLooks;) {
-    const Share::Piece taken = share.take(fork.least);
+    const StealableUnits::Piece taken = units_left.take(fork.least);
     const uint32_t step = fork.first + taken.step, next = end_of_chain(fork, step);
     if (taken.count == 0) {
       if (next == fork.end) return;
@@ -251,14 +251,14 @@ void run_share(const Fork& fork, uint32_t part, void* scratch, uint32_t* last) {
     const uint32_t begin = all.end - taken.left;
     run_piece(fork, {part, step, {begin, begin + taken.count}, scratch, step == *last});
     *last = step;
-    if (next < fork.end && share.complete(taken.count, all.end - all.begin)) {
+    if (next < fork.end && units_left.complete(taken.count, all.end - all.begin)) {
       const Range units = units_of(fork, part, next);
-      share.set(next - fork.first, units.end - units.begin);
+      units_left.set(next - fork.first, units.end - units.begin);
     }
   }
 }
 
-/// The share of thread `index`, then what is left of the others'.
+/// Runs the units of thread `index`, then what is left of the others'.
 void run_part(void* context, uint32_t index) {
   const Fork& fork = *static_cast<const Fork*>(context);
   const mote_session& session = *fork.session;
@@ -266,7 +266,7 @@ void run_part(void* context, uint32_t index) {
   uint32_t last = fork.end;
   for (uint32_t i = 0; i < fork.parts; ++i) {
     if (fork.kind == ForkKind::lanes) last = fork.end;  // other rows
-    run_share(fork, (index + i) % fork.parts, scratch, &last);
+    run_stealable(fork, (index + i) % fork.parts, scratch, &last);
   }
 }
 
@@ -298,7 +298,7 @@ void run_together(Fork* fork, uint64_t work) {
   fork->least = least == 0 ? 1 : static_cast<uint32_t>(least);
   for (uint32_t part = 0; part < fork->parts; ++part) {
     const Range units = units_of(*fork, part, fork->first);
-    session.shares[part].set(0, units.end - units.begin);
+    session.stealable[part].set(0, units.end - units.begin);
   }
   const mote_platform& platform = session.options.platform;
   platform.parallel_for(platform.user, run_part, fork, fork->parts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fork: steps that threads run together, over units that they share (share.h), and meet at the end.
+// A fork: steps that threads run together, over units that they share (work_stealing.h), and meet at the end.
 #pragma once
 
 #include "runtime/exec/session.h"

@@ -10,7 +10,7 @@ namespace mote {
 namespace {
 
 // With more KV heads, which no model has, a chunk's units of attention would be too many for a share.
-constexpr uint32_t kMostHeads = Share::kMostUnits / (kMaxChunk / kAttentionRowBlock);
+constexpr uint32_t kMostHeads = StealableUnits::kMostUnits / (kMaxChunk / kAttentionRowBlock);
 
 uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 

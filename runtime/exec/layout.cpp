@@ -276,7 +276,7 @@ mote_status take_scratch(Arena& arena, mote_session* s, mote_error* error) {
   }
   s->scratch_bytes = needs.scratch_bytes;
   s->scratch = arena.take_blocks(needs.scratch_bytes, options.threads, &s->scratch_stride);
-  s->shares = arena.take<Share>(options.threads);
+  s->stealable = arena.take<StealableUnits>(options.threads);
   s->partials = nullptr;
   if (needs.partial_floats != 0) {
     s->partials = arena.take<float>(saturating_multiply(needs.partial_floats, segments, options.batch));

@@ -9,7 +9,7 @@
 #include "runtime/exec/bind.h"
 #include "runtime/exec/pages.h"
 #include "runtime/exec/sampler.h"
-#include "runtime/exec/share.h"
+#include "runtime/exec/work_stealing.h"
 #include "runtime/text/scratch.h"
 
 namespace mote {
@@ -117,8 +117,8 @@ struct mote_session {
   uint8_t* scratch;  // of each thread scratch_bytes, the next scratch_stride bytes on
   uint64_t scratch_bytes;
   uint64_t scratch_stride;
-  mote::Share* shares;  // [threads]
-  float* partials;      // of attention for a decoding step's rows; null with one thread
+  mote::StealableUnits* stealable;  // [threads]
+  float* partials;               // of attention for a decoding step's rows; null with one thread
 
   mote::AttentionMaps maps;
   mote::Sampler sampler;

@@ -7,7 +7,7 @@
 
 #undef FLATBUFFERS_ASSERT  // of sources before this one in a group
 #define FLATBUFFERS_ASSERT(condition) static_cast<void>(0)
-#include "kernels/of_model.h"
+#include "kernels/trimmed_build.h"
 #ifndef MOTE_MODEL_CONFIG
 #include "schema/mote_generated.h"
 #else
@@ -20,7 +20,7 @@ namespace mote::file {
 struct Sound;
 struct Picture;
 struct Speech;
-struct Sight;
+struct VisionInput;
 struct Voice;
 struct SentencePiece;
 struct BeamSearch;
@@ -41,7 +41,7 @@ namespace flatbuffers {
 MOTE_VERIFY(Sound)
 MOTE_VERIFY(Picture)
 MOTE_VERIFY(Speech)
-MOTE_VERIFY(Sight)
+MOTE_VERIFY(VisionInput)
 MOTE_VERIFY(Voice)
 MOTE_VERIFY(SentencePiece)
 MOTE_VERIFY(BeamSearch)
@@ -72,7 +72,7 @@ namespace flatbuffers {
 MOTE_VERIFY_IF(Sound, mote::kHasMedia)
 MOTE_VERIFY_IF(Picture, mote::kHasMedia)
 MOTE_VERIFY_IF(Speech, mote::kHasMedia)
-MOTE_VERIFY_IF(Sight, mote::kHasMedia)
+MOTE_VERIFY_IF(VisionInput, mote::kHasMedia)
 MOTE_VERIFY_IF(Voice, mote::kHasMedia)
 MOTE_VERIFY_IF(SentencePiece, MOTE_TEXT_UNIGRAM)
 MOTE_VERIFY_IF(BeamSearch, mote::kHasSearch)

@@ -7,7 +7,7 @@
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
 #include "runtime/exec/saturating.h"
-#include "runtime/file/parts.h"
+#include "runtime/file/features.h"
 #include "runtime/file/pass_check.h"
 #include "runtime/file/rows.h"
 #include "runtime/file/states.h"

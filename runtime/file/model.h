@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "kernels/of_model.h"
 #include "kernels/ops.h"
+#include "kernels/trimmed_build.h"
 #include "mote/mote.h"
 #include "runtime/file/file.h"
 #include "runtime/text/tokenizer.h"
@@ -159,6 +159,6 @@ bool takes_ids(const file::Program& program);
 /// Checks that a picture's rows are those that the first program takes.
 mote_status check_picture(const mote_model& model, mote_error* error);
 /// Checks that the first program takes rows of floats as the file says of pictures.
-mote_status check_sight(const mote_model& model, mote_error* error);
+mote_status check_vision_input(const mote_model& model, mote_error* error);
 
 }  // namespace mote

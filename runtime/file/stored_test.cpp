@@ -31,7 +31,7 @@ mote_status check_self_test(const mote_model& model, mote_error* error) {
   const bool source = model.sources && input_width(*model.program) == 0;
   in_range = in_range && (source ? fits_source(model, values)
                                  : values == uint64_t{test->ids()->size()} * input_width(*model.program) ||
-                                       (values == 0 && root.sight() != nullptr));
+                                       (values == 0 && root.vision_input() != nullptr));
   return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
 }
 

@@ -3,7 +3,7 @@
 // All operations (kernels/op_list.inc): the one switch over them, for all who ask a step something.
 #pragma once
 
-#include "kernels/of_model.h"
+#include "kernels/trimmed_build.h"
 
 #include "runtime/ops/activate.h"
 #include "runtime/ops/attention.h"

@@ -38,8 +38,8 @@ class Walk {
   void message(mote_role role, Text text, const Text* system, uint32_t pictures) {
     const flatbuffers::String* before =
         role == MOTE_ROLE_USER ? format_.user_before() : format_.assistant_before();
-    if (pictures != 0 && model_.root->sight()->user_before() != nullptr)
-      before = model_.root->sight()->user_before();
+    if (pictures != 0 && model_.root->vision_input()->user_before() != nullptr)
+      before = model_.root->vision_input()->user_before();
     markup(before);
     if (system != nullptr) this->system(*system);
     for (; pictures != 0; --pictures) picture();
@@ -54,12 +54,12 @@ class Walk {
 
  private:
   void picture() {
-    const file::Sight& sight = *model_.root->sight();
+    const file::VisionInput& vision_input = *model_.root->vision_input();
     size_t bytes = 0;
-    const char* token = mote_token_text(&model_, sight.image_id(), &bytes);
-    markup(sight.before());
+    const char* token = mote_token_text(&model_, vision_input.image_id(), &bytes);
+    markup(vision_input.before());
     if (token != nullptr) sink_.piece(sink_.user, token, bytes, true);
-    markup(sight.after());
+    markup(vision_input.after());
   }
   void said(Text text) { sink_.piece(sink_.user, text.data, text.bytes, false); }
 
@@ -79,7 +79,7 @@ mote_status check(const mote_model* model, const mote_message* messages, uint32_
     if (role < MOTE_ROLE_SYSTEM || role > MOTE_ROLE_ASSISTANT) {
       return fail(error, MOTE_INVALID_ARGUMENT, "message ", i, " has an unknown role");
     }
-    if (messages[i].pictures != 0 && (role != MOTE_ROLE_USER || model->root->sight() == nullptr)) {
+    if (messages[i].pictures != 0 && (role != MOTE_ROLE_USER || model->root->vision_input() == nullptr)) {
       return fail(error, MOTE_INVALID_ARGUMENT, "message ", i, " has pictures",
                   role != MOTE_ROLE_USER ? " but is not the user's" : "; this model takes none");
     }

@@ -6,7 +6,7 @@
 // of the window is read again when there is more of the text.
 #include "runtime/text/encode.h"
 
-#include "kernels/of_model.h"
+#include "kernels/trimmed_build.h"
 #include "runtime/error.h"
 #include "runtime/text/added.h"
 #include "runtime/text/bpe.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/of_model.h"
+#include "kernels/trimmed_build.h"
 #include "runtime/text/opener.h"
 #include "runtime/text/trie.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/of_model.h"
+#include "kernels/trimmed_build.h"
 #include "runtime/text/utf8.h"
 
 namespace mote {

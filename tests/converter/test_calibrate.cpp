@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "converter/calibration/feedback.h"
+#include "converter/calibration/error_feedback.h"
 #include "converter/convert.h"
 #include "converter/readers/safetensors.h"
 #include "host/base/error.h"
@@ -138,14 +138,14 @@ TEST("calibration: feedback halves what rounding does to outputs, in every type 
   const std::vector<float> x = related_inputs(kInputs, kColumns);
   InputProducts products(kColumns);
   products.add(x.data(), kInputs, kColumns);
-  const Feedback feedback = make_feedback(products);
+  const ErrorFeedback feedback = make_error_feedback(products);
   std::vector<std::vector<float>> rows;
   for (uint64_t r = 0; r < 5; ++r) rows.push_back(random_row(kColumns, r + 1));
   for (const Quantizer& type : quantizers()) {
-    if (!takes_feedback(type.dtype)) continue;
+    if (!takes_error_feedback(type.dtype)) continue;
     CAPTURE(type.name);
     std::vector<EncodedRow> calibrated(rows.size());
-    encode_with_feedback(type.dtype, rows, feedback, calibrated);
+    encode_with_error_feedback(type.dtype, rows, feedback, calibrated);
     double plain_error = 0, calibrated_error = 0;
     for (size_t r = 0; r < rows.size(); ++r) {
       EncodedRow plain;
@@ -169,7 +169,7 @@ TEST("calibration: H is U D U^T") {
   InputProducts products(kColumns);
   products.add(x.data(), kInputs / 2, kColumns);
   products.add(x.data() + kInputs / 2 * kColumns, kInputs / 2, kColumns);
-  const Feedback feedback = make_feedback(products);
+  const ErrorFeedback feedback = make_error_feedback(products);
   const std::vector<float>& u = feedback.spans[0];
   const auto at = [&](uint32_t j, uint32_t k) {
     return j == k ? 1.0 : j < k ? static_cast<double>(u[j * kColumns + k]) : 0.0;
@@ -202,10 +202,10 @@ TEST("calibration: columns that meet nothing, and inputs too few, still give fin
   for (const float first : {0.0f, 1e-20f, 1e15f}) {
     x[0] = first;
     products.add(x.data(), 1, 64);
-    const Feedback feedback = make_feedback(products);
+    const ErrorFeedback feedback = make_error_feedback(products);
     for (const DType dtype : {DType::q4g32, DType::q4k, DType::q6k}) {
       std::vector<EncodedRow> encoded(1);
-      encode_with_feedback(dtype, rows, feedback, encoded);
+      encode_with_error_feedback(dtype, rows, feedback, encoded);
       std::vector<float> decoded(64);
       quantizer(dtype).decode(encoded[0], decoded);
       for (const float value : decoded) TEST_ASSERT_LESS_OR_EQUAL(1.5f, std::fabs(value));

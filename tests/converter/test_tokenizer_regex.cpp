@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/tokenizers/dfa.h"
-#include "converter/tokenizers/parts.h"
+#include "converter/tokenizers/split_rewrites.h"
+#include "converter/tokenizers/token_texts.h"
 #include "host/base/error.h"
 #include "tests/support/unity_style.h"
 

@@ -248,6 +248,15 @@ TEST_CASE("stops: vectors, ranks, labels and attention maps of texts end at any 
   }
 }
 
+TEST_CASE("stops: a measure ends at any question, within a chunk of a text too", "[stops]") {
+  // Ten chunks of 64 tokens, each of several steps.
+  const std::string words(600, 'a');
+  const mote_host_input input = text(words.c_str());
+  assert_stops_anywhere(talker(), 15, [&](mote_host* model, const mote_host_calls* calls) {
+    return mote_host_evaluate(model, nullptr, &input, R"({"perplexity": true})", calls);
+  });
+}
+
 TEST_CASE("stops: a search over a source ends at any question, within the search too", "[stops]") {
   for (const char* options : {R"({"tokens": 5, "beams": 3})", R"({"tokens": 5, "beams": 1})"}) {
     // The source, the start token, and each step: the choice of each beam and a run.

@@ -4,7 +4,7 @@
 // And the exponential of attention's rounded weights.
 #include "kernels/simd/attention.inl.h"
 #include "kernels/x86/int8_512.inl.h"
-#include "kernels/x86/words_vnni_256.inl.h"
+#include "kernels/x86/int8_lanes_vnni_256.inl.h"
 
 #include "tests/support/vnni_kernels.h"
 

@@ -250,11 +250,11 @@ TEST("nothing allocates while a prompt with a picture is read and continued") {
   const std::vector<float> features(size_t{4} * 256, 0.5f);
   std::vector<float> values(size_t{6} * 512);
   run.open();
-  mote_sight_info sight{};
-  run.go_on([&] { return mote_model_get_sight(run.model, &sight, &run.error); });
-  const int32_t image = sight.image_id, ids[] = {5, image, image, image, image, 6};
-  const mote_seen seen = {features.data(), 2, 2};
-  run.go_on([&] { return mote_sight_values(run.model, ids, 6, &seen, 1, values.data(), &run.error); });
+  mote_vision_input_info vision_input{};
+  run.go_on([&] { return mote_model_get_vision_input(run.model, &vision_input, &run.error); });
+  const int32_t image = vision_input.image_id, ids[] = {5, image, image, image, image, 6};
+  const mote_picture_vectors seen = {features.data(), 2, 2};
+  run.go_on([&] { return mote_vision_input_values(run.model, ids, 6, &seen, 1, values.data(), &run.error); });
   mote_row rows[6];
   for (uint32_t i = 0; i < 6; ++i) rows[i] = {0, ids[i], 0, i == 5 ? 1u : 0u};
   mote_rows call{};

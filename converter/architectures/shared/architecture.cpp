@@ -32,7 +32,7 @@ enum class ModelKind : uint8_t {
   classic,
   sound,
   picture,
-  sight
+  vision_language
 };
 
 }  // namespace

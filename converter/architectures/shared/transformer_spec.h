@@ -302,8 +302,8 @@ struct TransformerSpec {
   Remake expand = nullptr;
   PerLayerSpec per_layer = {};
   PictureSpec picture = {};
-  std::optional<SightSpec> sight = std::nullopt;  // of a decoder
-  std::vector<uint32_t> rope_axes = {};           // of each frequency of the first rope (interleaved_axes)
+  std::optional<VisionInputSpec> vision_input = std::nullopt;  // of a decoder
+  std::vector<uint32_t> rope_axes = {};  // of each frequency of the first rope (interleaved_axes)
   // Where attention_biases are by position, [heads * context, context].
   bool biases_by_position = false;
   // The original rounds the inputs of its matrices to 8 bits by rows, as q8c does, whatever the type asked

@@ -48,8 +48,9 @@ std::vector<uint32_t> interleaved_axes(const std::vector<uint32_t>& sections, ui
   return axes;
 }
 
-TransformerSpec read_sighted_text(const Source& source, Config& config, const VisionLanguage& model,
-                                  TransformerSpec (*read)(const Source&, Config&), nlohmann::json text) {
+TransformerSpec read_vision_language_text(const Source& source, Config& config, const VisionLanguage& model,
+                                          TransformerSpec (*read)(const Source&, Config&),
+                                          nlohmann::json text) {
   text["tie_word_embeddings"] = config.flag("tie_word_embeddings", false);
   Source texts;
   texts.format = source.format;
@@ -61,11 +62,12 @@ TransformerSpec read_sighted_text(const Source& source, Config& config, const Vi
   TransformerSpec spec = read(texts, inner);
   inner.finish();
   spec.names.ignored_starts.push_back(model.vision_base);
-  SightSpec sight;
-  sight.image_id = config.token_id("image_token_id", spec.vocab, model.image_id);
-  if (sight.image_id < 0) config.refuse("image_token_id is no token of the vocabulary of {}", spec.vocab);
-  sight.features = spec.width;
-  spec.sight = sight;
+  VisionInputSpec vision_input;
+  vision_input.image_id = config.token_id("image_token_id", spec.vocab, model.image_id);
+  if (vision_input.image_id < 0)
+    config.refuse("image_token_id is no token of the vocabulary of {}", spec.vocab);
+  vision_input.features = spec.width;
+  spec.vision_input = vision_input;
   return spec;
 }
 

@@ -16,8 +16,9 @@ struct VisionLanguage {
 };
 
 /// The spec of the texts' model, by `read` of text_config; the head is tied by the key of the whole config.
-TransformerSpec read_sighted_text(const Source& source, Config& config, const VisionLanguage& model,
-                                  TransformerSpec (*read)(const Source&, Config&), nlohmann::json text);
+TransformerSpec read_vision_language_text(const Source& source, Config& config, const VisionLanguage& model,
+                                          TransformerSpec (*read)(const Source&, Config&),
+                                          nlohmann::json text);
 
 /// Says whether the user wants the model that sees (--tower vision), and not the one that reads.
 bool wants_vision(const Source& source, const Config& config);

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/sound/stretches.h"
-#include "host/tasks/steps.h"
 
 namespace mote::host {
 namespace {

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/sound/filter_banks.h"
 #include "host/tasks/sound/source_text.h"
 #include "host/tasks/sound/stretches.h"
 #include "host/tasks/source_search.h"
-#include "host/tasks/steps.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {

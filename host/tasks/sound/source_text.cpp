@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/sound/stretches.h"
-#include "host/tasks/steps.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {

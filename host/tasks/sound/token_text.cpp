@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/sound/mel_features.h"
 #include "host/tasks/sound/stretches.h"
-#include "host/tasks/steps.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {

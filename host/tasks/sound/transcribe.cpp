@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/picture_encoder.h"
 #include "host/tasks/sound/ctc.h"
 #include "host/tasks/sound/searched_text.h"
@@ -11,7 +12,6 @@
 #include "host/tasks/sound/token_text.h"
 #include "host/tasks/sound/transducer.h"
 #include "host/tasks/source_search.h"
-#include "host/tasks/steps.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {

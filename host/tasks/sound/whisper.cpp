@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {

@@ -79,7 +79,7 @@ void mote_picture_rows(const mote_picture_info* info, const float* pixels, float
 
 /* The rows of pictures that a model of texts takes. They are outputs of another file, of the model that sees
    (mote_encode), a row for each vector of `features` floats; a prompt has image_id for each row. */
-typedef struct mote_sight_info {
+typedef struct mote_vision_input_info {
   int32_t image_id;
   uint32_t features;
   uint32_t rows;  /* of each picture; 0: by its size */
@@ -89,22 +89,24 @@ typedef struct mote_sight_info {
      Null: no tiles. */
   const char *before, *after, *tile_before, *line_after, *whole_before;
   uint64_t reserved[4];
-} mote_sight_info;
+} mote_vision_input_info;
 
 /* MOTE_WRONG_STATE where the model takes no pictures' vectors. */
-mote_status mote_model_get_sight(const mote_model* model, mote_sight_info* info, mote_error* error);
+mote_status mote_model_get_vision_input(const mote_model* model, mote_vision_input_info* info,
+                                        mote_error* error);
 
 /* The vectors of a picture or a tile, of a grid from left to right and then down. */
-typedef struct mote_seen {
+typedef struct mote_picture_vectors {
   const float* features; /* [rows * columns, features] */
   uint32_t rows, columns;
-} mote_seen;
+} mote_picture_vectors;
 
 /* The values, [n, input_width], of a prompt that its sequence begins with, for mote_compute. The pictures are
    those of its image_ids in order. Later tokens take none. MOTE_INVALID_ARGUMENT: the prompt has not as many
    image_ids, or not in one piece for each picture. */
-mote_status mote_sight_values(const mote_model* model, const int32_t* ids, uint32_t n, const mote_seen* seen,
-                              uint32_t count, float* values, mote_error* error);
+mote_status mote_vision_input_values(const mote_model* model, const int32_t* ids, uint32_t n,
+                                     const mote_picture_vectors* seen, uint32_t count, float* values,
+                                     mote_error* error);
 
 #ifdef __cplusplus
 }

@@ -95,17 +95,18 @@ typedef struct mote_message {
   mote_role role;
   const char* text; /* [bytes], UTF-8, need not end in a zero */
   size_t bytes;
-  uint32_t pictures;    /* of a user's message, before its text (mote_sight_info): image_id once for each */
-  uint32_t unused;      /* 0 */
+  uint32_t
+      pictures;    /* of a user's message, before its text (mote_vision_input_info): image_id once for each */
+  uint32_t unused; /* 0 */
   uint64_t reserved[4]; /* 0 */
 } mote_message;
 
 /* "chatml" and so on; null if the file holds no chat format. */
 const char* mote_chat_format(const mote_model* model);
 
-/* The chat template that the model's authors publish, for hosts that can run it (mote/host.h), as JSON: {"text": Jinja,
-   "variables": {"bos_token": "<s>", ...}}; the core renders mote_chat_format. Zero-terminated, in the file; null: the
-   file has none. */
+/* The chat template that the model's authors publish, for hosts that can run it (mote/host.h), as JSON:
+   {"text": Jinja, "variables": {"bos_token": "<s>", ...}}; the core renders mote_chat_format.
+   Zero-terminated, in the file; null: the file has none. */
 const char* mote_chat_template(const mote_model* model);
 
 /* Writes the text that stands for the conversation, by the model's chat format; with `answer` it ends where

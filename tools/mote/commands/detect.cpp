@@ -4,8 +4,8 @@
 #include <array>
 
 #include "host/base/output_file.h"
-#include "tools/mote/boxes.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/drawn_boxes.h"
 #include "tools/mote/host_model.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"

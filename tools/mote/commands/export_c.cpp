@@ -96,7 +96,7 @@ std::string runtime_parts_of(const file::Model& model, const Used& used, bool se
   }
   for (const file::State* state : *model.states()) fixed = fixed || is_fixed(*state);
   const bool media = model.sound() != nullptr || model.picture() != nullptr || model.speech() != nullptr ||
-                     model.sight() != nullptr;
+                     model.vision_input() != nullptr;
   return fmt::format(
       "\n/* The runtime. */\n#define MOTE_PART_WHOLE_SEQUENCES {:d}\n#define MOTE_PART_FIXED_STATES {:d}\n"
       "#define MOTE_PART_MEDIA {:d}\n#define MOTE_PART_THREADS 0\n#define MOTE_PART_BACKENDS 0\n"

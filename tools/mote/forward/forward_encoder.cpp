@@ -6,7 +6,7 @@
 
 #include "host/base/error.h"
 #include "host/tasks/picture_encoder.h"
-#include "tools/mote/steps.h"
+#include "tools/mote/interruptible_runs.h"
 
 namespace mote::cli {
 namespace {

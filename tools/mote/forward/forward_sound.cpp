@@ -8,7 +8,7 @@
 #include "host/base/error.h"
 #include "host/tasks/rows_encoder.h"
 #include "mote/sound.h"
-#include "tools/mote/steps.h"
+#include "tools/mote/interruptible_runs.h"
 
 namespace mote::cli {
 namespace {

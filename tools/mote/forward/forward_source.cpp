@@ -6,8 +6,8 @@
 #include "host/base/error.h"
 #include "mote/beams.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/interruptible_runs.h"
 #include "tools/mote/output.h"
-#include "tools/mote/steps.h"
 #include "tools/mote/tokens.h"
 
 namespace mote::cli {

@@ -40,19 +40,19 @@ class InputProducts {
   std::vector<std::vector<float>> spans_;  // [n, n] of each, on and above the diagonal
 };
 
-struct Feedback {
+struct ErrorFeedback {
   std::vector<float> importance;          // [columns], D over its mean
   std::vector<std::vector<float>> spans;  // U of each, [n, n]; only above the diagonal
 };
 
 /// A hundredth of the mean of H's diagonal is added to it, which also makes up for inputs too few or alike.
-Feedback make_feedback(const InputProducts& products);
+ErrorFeedback make_error_feedback(const InputProducts& products);
 
-/// Says whether the type's rounding can take feedback: types of at most 6 bits can.
-bool takes_feedback(DType dtype);
+/// Says whether the type's rounding can take error feedback: types of at most 6 bits can.
+bool takes_error_feedback(DType dtype);
 
 /// Rows of one length, finite and within the type's largest, to `out`, [rows].
-void encode_with_feedback(DType dtype, const std::vector<std::vector<float>>& rows, const Feedback& feedback,
-                          std::span<EncodedRow> out);
+void encode_with_error_feedback(DType dtype, const std::vector<std::vector<float>>& rows,
+                                const ErrorFeedback& feedback, std::span<EncodedRow> out);
 
 }  // namespace mote::convert

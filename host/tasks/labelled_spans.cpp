@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/tasks/spans.h"
+#include "host/tasks/labelled_spans.h"
 
 #include <algorithm>
 #include <cmath>

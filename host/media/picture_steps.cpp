@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/media/steps.h"
+#include "host/media/picture_steps.h"
 
 namespace mote::pictures {
 namespace {

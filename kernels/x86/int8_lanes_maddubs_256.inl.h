@@ -9,7 +9,7 @@
 // four.
 #pragma once
 
-#include "kernels/x86/words_256.inl.h"
+#include "kernels/x86/int8_lanes_256.inl.h"
 
 namespace mote {
 namespace {

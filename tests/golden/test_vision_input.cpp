@@ -91,15 +91,15 @@ void read_prompt(const test::OpenModel& model, mote_isa isa, uint32_t chunk, con
   std::vector<int32_t> ids;
   for (const int64_t id : golden.i64("input_ids")) ids.push_back(static_cast<int32_t>(id));
   const auto n = static_cast<uint32_t>(ids.size());
-  std::vector<mote_seen> seen;
+  std::vector<mote_picture_vectors> seen;
   for (const Picture& picture : pictures)
     seen.push_back({picture.features.data(), picture.rows, picture.columns});
   mote_program_info program;
   mote_model_get_program(model.get(), 0, &program);
   std::vector<float> values(size_t{n} * program.input_width);
   mote_error error{};
-  mote_status status = mote_sight_values(model.get(), ids.data(), n, seen.data(),
-                                         static_cast<uint32_t>(seen.size()), values.data(), &error);
+  mote_status status = mote_vision_input_values(model.get(), ids.data(), n, seen.data(),
+                                                static_cast<uint32_t>(seen.size()), values.data(), &error);
   INFO(error.text);
   REQUIRE(status == MOTE_OK);
   test::TracedRows traced;
@@ -170,18 +170,18 @@ TEST("every golden model of pictures and texts gives every stored output") {
 TEST("a prompt that has not the pictures' tokens is refused") {
   const test::AlignedBytes file = test::golden_tower("qwen3_vl", "text");
   const test::OpenModel model(file);
-  mote_sight_info sight;
-  REQUIRE(mote_model_get_sight(model.get(), &sight, nullptr) == MOTE_OK);
+  mote_vision_input_info vision_input;
+  REQUIRE(mote_model_get_vision_input(model.get(), &vision_input, nullptr) == MOTE_OK);
   mote_program_info program;
   mote_model_get_program(model.get(), 0, &program);
-  const std::vector<float> features(size_t{4} * sight.features);
+  const std::vector<float> features(size_t{4} * vision_input.features);
   std::vector<float> values(size_t{8} * program.input_width);
-  const mote_seen picture = {features.data(), 2, 2};
-  const int32_t image = sight.image_id;
+  const mote_picture_vectors picture = {features.data(), 2, 2};
+  const int32_t image = vision_input.image_id;
   const auto status = [&](const std::vector<int32_t>& ids, uint32_t count) {
     mote_error error{};
-    return mote_sight_values(model.get(), ids.data(), static_cast<uint32_t>(ids.size()), &picture, count,
-                             values.data(), &error);
+    return mote_vision_input_values(model.get(), ids.data(), static_cast<uint32_t>(ids.size()), &picture,
+                                    count, values.data(), &error);
   };
   TEST_ASSERT_TRUE(status({5, image, image, image, image, 6}, 1) == MOTE_OK);
   TEST_ASSERT_TRUE(status({5, 6}, 0) == MOTE_OK);

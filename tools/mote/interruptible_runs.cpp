@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/mote/steps.h"
+#include "tools/mote/interruptible_runs.h"
 
 #include "tools/mote/signals.h"
 

@@ -4,7 +4,7 @@
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/arm/words_neon.inl.h"
+#include "kernels/arm/int8_lanes_neon.inl.h"
 
 namespace mote {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/calibration/feedback.h"
+#include "converter/calibration/error_feedback.h"
 
 #include <algorithm>
 #include <cmath>
@@ -176,8 +176,8 @@ void InputProducts::add(const float* data, uint32_t rows, size_t stride) {
   }
 }
 
-Feedback make_feedback(const InputProducts& products) {
-  Feedback feedback{std::vector<float>(products.columns()), products.spans()};
+ErrorFeedback make_error_feedback(const InputProducts& products) {
+  ErrorFeedback feedback{std::vector<float>(products.columns()), products.spans()};
   for (size_t span = 0; span < feedback.spans.size(); ++span) {
     const uint32_t n = span_columns(products.columns(), span);
     factor_span(feedback.spans[span], n, std::max<uint64_t>(1, products.rows()),
@@ -189,10 +189,10 @@ Feedback make_feedback(const InputProducts& products) {
   return feedback;
 }
 
-bool takes_feedback(DType dtype) { return quantizer(dtype).grid.most != 0; }
+bool takes_error_feedback(DType dtype) { return quantizer(dtype).grid.most != 0; }
 
-void encode_with_feedback(DType dtype, const std::vector<std::vector<float>>& rows, const Feedback& feedback,
-                          std::span<EncodedRow> out) {
+void encode_with_error_feedback(DType dtype, const std::vector<std::vector<float>>& rows,
+                                const ErrorFeedback& feedback, std::span<EncodedRow> out) {
   for (EncodedRow& row : out) row = {};
   const auto columns = static_cast<uint32_t>(feedback.importance.size());
   for (size_t span = 0; span < feedback.spans.size(); ++span) {

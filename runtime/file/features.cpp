@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/file/parts.h"
+#include "runtime/file/features.h"
 
 #include "mote/beams.h"
 #include "runtime/error.h"
@@ -61,12 +61,12 @@ mote_status check_media(const mote_model& model, mote_error* error) {
     mote_status status = check_sound(model, error);
     if (status == MOTE_OK) status = check_speech(model, error);
     if (status == MOTE_OK) status = check_picture(model, error);
-    if (status == MOTE_OK) status = check_sight(model, error);
+    if (status == MOTE_OK) status = check_vision_input(model, error);
     if (status == MOTE_OK) status = check_voice(model, error);
     return status;
   }
   if (model.root->sound() == nullptr && model.root->speech() == nullptr && model.root->picture() == nullptr &&
-      model.root->sight() == nullptr && model.root->voice() == nullptr)
+      model.root->vision_input() == nullptr && model.root->voice() == nullptr)
     return MOTE_OK;
   return fail(error, MOTE_UNSUPPORTED_FILE, "the build, for another model, takes no sound or pictures");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 
 namespace mote::host {
 namespace {

@@ -4,8 +4,8 @@
 // docs/design.md.
 #pragma once
 
+#include "kernels/x86/int8_lanes_256.inl.h"
 #include "kernels/x86/vnni_256.inl.h"
-#include "kernels/x86/words_256.inl.h"
 
 namespace mote {
 namespace {

@@ -17,8 +17,8 @@
 
 namespace mote {
 
-/// The rest of one thread's share, in a cache line of its own.
-class alignas(kAlignment) Share {
+/// Holds the units left of one thread's share, in a cache line of its own.
+class alignas(kAlignment) StealableUnits {
  public:
   // A step's number and the units left of it are one word, which each processor with threads can replace at
   // once: a piece that was taken is of the step that it was taken for.
@@ -32,14 +32,14 @@ class alignas(kAlignment) Share {
     uint32_t left;   // of the step, this piece included: its first unit is as far from the end
   };
 
-  /// `units` of a step, of which none is done.
+  /// Begins a step with `units`, none of them done.
   void set(uint32_t step, uint32_t units) {
     done_.store(0, std::memory_order_relaxed);
     word_.store(step << kUnitBits | units, std::memory_order_release);
   }
 
-  /// Half of what is left, but at least `least` units (1 or more) or all. Halving takes few calls, and the
-  /// last pieces, which others may have to wait for, are short.
+  /// Takes half of what is left, but at least `least` units (1 or more) or all. Halving takes few calls, and
+  /// the last pieces, which others may have to wait for, are short.
   Piece take(uint32_t least) {
     uint32_t word = word_.load(std::memory_order_acquire);
     for (;;) {
@@ -51,7 +51,7 @@ class alignas(kAlignment) Share {
     }
   }
 
-  /// `units` more of `all` are done; true for who did the last of them.
+  /// Counts `units` more of `all` as done. Returns true to the thread that did the last of them.
   bool complete(uint32_t units, uint32_t all) {
     if constexpr (std::atomic<uint32_t>::is_always_lock_free) {
       return done_.fetch_add(units, std::memory_order_acq_rel) + units == all;
@@ -62,8 +62,8 @@ class alignas(kAlignment) Share {
   }
 
  private:
-  /// word_ becomes `next`, or `word` what word_ is meanwhile. Processors without compare-and-exchange
-  /// (Cortex-M0) have one thread.
+  /// Sets word_ to `next` if it is still `word`, else `word` to what word_ is meanwhile. Processors without
+  /// compare-and-exchange (Cortex-M0) have one thread.
   bool replace(uint32_t& word, uint32_t next) {
     if constexpr (std::atomic<uint32_t>::is_always_lock_free) {
       return word_.compare_exchange_weak(word, next, std::memory_order_acquire);

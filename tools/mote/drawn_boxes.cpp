@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/mote/boxes.h"
+#include "tools/mote/drawn_boxes.h"
 
 #include <algorithm>
 

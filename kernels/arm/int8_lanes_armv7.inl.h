@@ -4,8 +4,8 @@
 // products. Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
+#include "kernels/arm/int8_lanes_arm.inl.h"
 #include "kernels/arm/rows_armv7.inl.h"
-#include "kernels/arm/words_arm.inl.h"
 
 namespace mote {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host/tasks/steps.h"
+#include "host/tasks/bounded_steps.h"
 #include "tools/mote/session.h"
 
 namespace mote::cli {

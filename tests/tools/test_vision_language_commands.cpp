@@ -54,7 +54,7 @@ struct Files {
 /// Both files of a golden model with such a tokenizer, template and processor beside it.
 Files convert_both(const std::string& name, const json& tokenizer, const std::string& chat_template,
                    const json& processor) {
-  const fs::path folder = scratch() / ("sight_" + name);
+  const fs::path folder = scratch() / ("vision_input_" + name);
   fs::remove_all(folder);
   fs::copy(golden(name), folder, fs::copy_options::recursive);
   write_text(folder / "tokenizer.json", tokenizer.dump());

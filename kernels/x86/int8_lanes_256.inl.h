@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Words of simd/int8_floats.inl.h in vectors of 256 bits, but for dot and joint: those are by dpbusd where
-// the processor has it (words_vnni_256.inl.h), else by maddubs (words_maddubs_256.inl.h). Everything has
-// internal linkage: see "Kernels" in docs/design.md.
+// the processor has it (int8_lanes_vnni_256.inl.h), else by maddubs (int8_lanes_maddubs_256.inl.h).
+// Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/simd/int8_floats.inl.h"

@@ -3,7 +3,7 @@
 // Words of simd/int8_floats.inl.h by usdot. Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/arm/words_neon.inl.h"
+#include "kernels/arm/int8_lanes_neon.inl.h"
 
 namespace mote {
 namespace {

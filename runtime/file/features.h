@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Refuses a file that needs parts which a build for one model (kernels/of_model.h) lacks, before anything
-// reads them: their tables were not verified (file.h). Other builds lack nothing.
+// Refuses a file that needs features that a build for one model (kernels/trimmed_build.h) lacks, before
+// anything reads them: their tables were not verified (file.h). Other builds lack nothing.
 #pragma once
 
 #include "runtime/file/model.h"
