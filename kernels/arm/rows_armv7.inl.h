@@ -13,7 +13,18 @@ namespace {
 struct RowsArmv7 : RowsArm<FloatsArmv7> {
   using Base = RowsArm<FloatsArmv7>;
   using Base::max_lanes;
+  using Base::store;
   using Base::sum_lanes;
+
+  /// Stores f16. ARMv7's vectors make each NaN the default one: they are replaced by those of f16_from_f32.
+  static void store(uint16_t* to, Float x) {
+    const uint32x4_t word = vreinterpretq_u32_f32(x);
+    const uint32x4_t sign = vandq_u32(vshrq_n_u32(word, 16), vdupq_n_u32(0x8000));
+    const uint32x4_t payload = vandq_u32(vshrq_n_u32(word, 13), vdupq_n_u32(0x3FF));
+    const uint32x4_t nan = vorrq_u32(vorrq_u32(sign, payload), vdupq_n_u32(0x7E00));
+    const uint16x4_t is_number = vmovn_u32(vceqq_f32(x, x));
+    vst1_u16(to, vbsl_u16(is_number, vreinterpret_u16_f16(vcvt_f16_f32(x)), vmovn_u32(nan)));
+  }
 
   static Float load_twice(const float* from, uint32_t count) {
     const float32x2_t two = count >= 2 ? vld1_f32(from) : vget_low_f32(load_first(from, count));
