@@ -195,7 +195,8 @@ std::optional<TokenizerSpec> read_listed_merges(const Source& source, const Side
     if (!fs::exists(source.text_files() / name, ignored)) return std::nullopt;
   }
   for (const ListedClass& own : kListedClasses) {
-    if (side.is_class(own.name, own.model_types)) return ListedMerges(own.kind, source, side).read(need);
+    if (side.is_class(own.name, own.model_types))
+      return ListedMerges(own.kind, source, side.of_class(own.name)).read(need);
   }
   return std::nullopt;
 }

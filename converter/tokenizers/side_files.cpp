@@ -128,6 +128,12 @@ bool SideFiles::is_class(const std::string& name, const std::string& model_types
          model_types.find(" " + model_type_ + " ") != std::string::npos;
 }
 
+SideFiles SideFiles::of_class(const std::string& name) const {
+  SideFiles result = *this;
+  result.class_ = name;
+  return result;
+}
+
 std::string SideFiles::named_token(const char* key, const char* otherwise) const {
   for (const json* file : {config_.contains("added_tokens_decoder") ? nullptr : &special_map_, &config_}) {
     if (file == nullptr || !file->contains(key) || (*file)[key].is_null()) continue;
@@ -263,7 +269,7 @@ json SideFiles::special_tokens() const {
   } else if (class_ == "RobertaTokenizer") {
     defaults = {{"bos_token", "<s>"},   {"eos_token", "</s>"}, {"unk_token", "<unk>"},  {"sep_token", "</s>"},
                 {"pad_token", "<pad>"}, {"cls_token", "<s>"},  {"mask_token", "<mask>"}};
-  } else if (class_ == "GPT2Tokenizer") {
+  } else if (is_any(class_, {"GPT2Tokenizer", "CodeGenTokenizer"})) {
     defaults = {
         {"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}};
   }

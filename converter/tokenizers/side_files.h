@@ -23,6 +23,8 @@ class SideFiles {
   /// Says whether the files name this class, or no class for a model of one of these types, "t5" of " t5 mt5
   /// ".
   bool is_class(const std::string& name, const std::string& model_types) const;
+  /// Returns these files as those of a class that the model's type alone names.
+  SideFiles of_class(const std::string& name) const;
   const nlohmann::json& config() const { return config_; }
   const std::string& config_path() const { return config_path_; }
   /// A special token's text by its name in these files.
