@@ -8,6 +8,7 @@
 
 #include "converter/layers/transformer_builder.h"
 #include "host/base/bytes.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 
@@ -72,6 +73,19 @@ Traced OnnxProof::whole(int32_t atom) const {
 
 // ---- Weights ----
 
+/// Says whether a weight has the values of another, as exporters write a tied matrix twice. Forgets its own
+/// name then.
+bool OnnxProof::take_copy(const OnnxWeight& known, const OnnxWeight& weight, const std::string& name) {
+  const SourceTensor first = onnx_source_tensor(model_, known, name),
+                     second = onnx_source_tensor(model_, weight, name);
+  charge_work(second.bytes + model_->weights.size());
+  if (!has_same_values(first, second)) return false;
+  for (const auto& [own, other] : model_->weights) {
+    if (other == weight) source_.tensors.erase(own);
+  }
+  return true;
+}
+
 void OnnxProof::bind(const std::string& name, const OnnxWeight& weight) {
   const auto known = model_->weights.find(name);
   if (known == model_->weights.end()) {
@@ -81,7 +95,7 @@ void OnnxProof::bind(const std::string& name, const OnnxWeight& weight) {
       refuse("its {} are not those of the other graph", name);
     source_.tensors[name] = onnx_source_tensor(model_, weight, name);
     model_->weights[name] = weight;
-  } else if (known->second != weight) {
+  } else if (known->second != weight && !take_copy(known->second, weight, name)) {
     refuse("it uses {}, where the config implies {}", shown(weight.tensor->name), name);
   }
 }

@@ -88,6 +88,7 @@ class OnnxProof {
   Traced whole(int32_t atom) const;
 
   void bind(const std::string& name, const OnnxWeight& weight);
+  bool take_copy(const OnnxWeight& known, const OnnxWeight& weight, const std::string& name);
   void bind_vector(const std::string& name, const Traced& vector);
   OnnxWeight weight_of(const TracedAtom& atom) const;
   std::optional<Product> core(const Traced& tensor);

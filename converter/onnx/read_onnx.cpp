@@ -242,19 +242,31 @@ bool has_names(const OnnxModel& model, const TransformerSpec& spec) {
   return spec.conv_stem != nullptr || model.weights.count(first + ".weight") != 0;
 }
 
+/// Returns none where the weights have other names than the spec's, or its head's matrix is not found.
+std::optional<TransformerSpec> spec_if_named(const Source& source, const OnnxModel& model) {
+  try {
+    TransformerSpec spec = spec_of(source);
+    if (has_names(model, spec)) return spec;
+  } catch (const WorkExceeded&) {
+    throw;
+  } catch (const Error&) {  // of names or of the config: without what wraps the names it is said again
+  }
+  return std::nullopt;
+}
+
 void read_onnx_model(Source& source, const std::shared_ptr<OnnxModel>& model) {
   const WorkBudget budget(model->where, model->bytes);
   name_onnx_weights(*model);
   const std::map<std::string, SourceTensor> others = source.tensors;
   add_weights(source, model);
-  TransformerSpec spec = spec_of(source);
-  if (!has_names(*model, spec)) {
+  std::optional<TransformerSpec> spec = spec_if_named(source, *model);
+  if (!spec) {
     unwrap_onnx_weights(*model);
     source.tensors = others;
     add_weights(source, model);
     spec = spec_of(source);
   }
-  prove_onnx(source, model, spec);
+  prove_onnx(source, model, *spec);
 }
 
 /// T5's biases by distance, which its spec needs: by the end of their name, whatever wraps the side.

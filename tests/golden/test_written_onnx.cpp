@@ -35,9 +35,11 @@ std::string error_without_config(const fs::path& folder, const std::string& file
 
 }  // namespace
 
-TEST("written: each ONNX file of a wrapped, pooling or quantized BERT gives what onnxruntime computes") {
+TEST(
+    "written: each ONNX file of a wrapped, pooling, labelling or quantized BERT gives what onnxruntime "
+    "computes") {
   const std::vector<std::string> names = test::written_names("onnx_");
-  TEST_ASSERT_GREATER_OR_EQUAL(6, names.size());
+  TEST_ASSERT_GREATER_OR_EQUAL(9, names.size());
   for (const std::string& name : names) {
     CAPTURE(name);
     test::check_written(name, onnx_model(name));
