@@ -80,6 +80,8 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "suppress_tokens",
     "remove_invalid_values",
     "forced_decoder_ids",
+    // In how many parts rows are computed.
+    "chunk_size_feed_forward",
     // Keys that BERT's first checkpoints, converters, hubs and trainers leave behind.
     "pooler_fc_size",
     "pooler_num_attention_heads",
@@ -143,12 +145,11 @@ bool is_harmless_key(std::string_view key) {
 
 // Keys that change results, but not at this value.
 bool is_harmless_value(std::string_view key, const nlohmann::json& value) {
-  static const std::array<std::pair<std::string_view, nlohmann::json>, 12> kNeutral = {{
+  static const std::array<std::pair<std::string_view, nlohmann::json>, 11> kNeutral = {{
       {"pretraining_tp", 1},
       {"partial_rotary_factor", 1.0},
       {"add_cross_attention", false},
       {"is_encoder_decoder", false},
-      {"chunk_size_feed_forward", 0},
       {"tie_encoder_decoder", false},
       {"pruned_heads", nlohmann::json::object()},
       {"rope_interleaved", false},
@@ -160,6 +161,19 @@ bool is_harmless_value(std::string_view key, const nlohmann::json& value) {
   if (value.is_null()) return true;
   return std::any_of(kNeutral.begin(), kNeutral.end(),
                      [&](const auto& entry) { return entry.first == key && entry.second == value; });
+}
+
+/// Returns the key that is another spelling of this one, of which a class reads one alone; empty: none.
+std::string_view other_spelling(std::string_view key) {
+  static constexpr std::pair<std::string_view, std::string_view> kSpellings[] = {
+      {"hidden_act", "hidden_activation"},
+      {"layer_norm_eps", "norm_eps"},
+      {"rms_norm_eps", "norm_eps"},
+  };
+  for (const auto& [one, other] : kSpellings) {
+    if (key == one) return other;
+  }
+  return {};
 }
 
 }  // namespace
@@ -300,6 +314,11 @@ void Config::finish() const {
     const auto ignored = findings_->ignored.find(prefix_ + key);
     if (ignored != findings_->ignored.end()) {
       ignored->second = true;
+    } else if (const auto other = json_.find(std::string(other_spelling(key)));
+               other != json_.end() && read_.count(other.key()) != 0 && !other->is_null() &&
+               *other != value) {
+      findings_->unknown.emplace_back(
+          prefix_ + key, fmt::format("{}, but {} is {}", value.dump(), other.key(), other->dump()));
     } else if (rest_is_unread || (original != nullptr && !original->reads(key))) {
       findings_->unread.push_back(prefix_ + key);
     } else {

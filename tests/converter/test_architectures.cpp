@@ -443,6 +443,26 @@ TEST("architectures: both names that a class has for a size are read, and have t
                             "n_embd is 48, but hidden_size is 96"));
 }
 
+TEST(
+    "architectures: a second spelling of a value that is read has to agree, unless the user says otherwise") {
+  json gemma = {{"model_type", "gemma2"}, {"hidden_activation", "gelu_pytorch_tanh"}};
+  TEST_ASSERT_EQUAL_STRING("", spec_error(with(gemma, "hidden_act", "gelu_pytorch_tanh")));
+  TEST_ASSERT_EQUAL_STRING("", spec_error(with(gemma, "hidden_act", nullptr)));
+  gemma["hidden_act"] = "relu";
+  TEST_ASSERT_TRUE(
+      contains(spec_error(gemma), "hidden_act is \"relu\", but hidden_activation is \"gelu_pytorch_tanh\""));
+  Config config(gemma);
+  config.ignore({"hidden_act"});
+  Source source;
+  source.config = std::make_shared<const json>(gemma);
+  find_architecture(config).read(source, config);
+  config.finish();
+  config.check_keys();
+  const json bert = {{"model_type", "modernbert"}, {"norm_eps", 1e-5}};
+  TEST_ASSERT_EQUAL_STRING("", spec_error(with(bert, "layer_norm_eps", 1e-5)));
+  TEST_ASSERT_TRUE(contains(spec_error(with(bert, "layer_norm_eps", 1e-12)), "norm_eps is 1e-05"));
+}
+
 TEST("architectures: a RoPE of an unknown kind, or of a key that another class reads, is refused") {
   const auto error = [](const char* type, const json& keys) {
     return spec_error({{"model_type", type}, {"rope_parameters", keys}});
