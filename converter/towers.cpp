@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "converter/architectures/shared/architecture.h"
 #include "host/base/error.h"
 #include "host/base/json_file.h"
 
@@ -142,12 +144,13 @@ Tensors without_prefix(const Tensors& tensors, const std::string& prefix, const 
   return result;
 }
 
-/// Returns the text before "embed_tokens." in the tower's names.
-std::string tower_prefix(const Source& source, const JsonFile& file) {
-  constexpr std::string_view kEnd = "embed_tokens.weight";
+constexpr std::string_view kTableEnd = "embed_tokens.weight";
+
+/// Returns what stands before "embed_tokens." in names of which one may be the tower's.
+std::vector<std::string> tower_prefixes(const Source& source) {
   std::vector<std::string> found;
   for (const auto& [name, tensor] : source.tensors) {
-    if (name.ends_with(kEnd)) found.push_back(name.substr(0, name.size() - kEnd.size()));
+    if (name.ends_with(kTableEnd)) found.push_back(name.substr(0, name.size() - kTableEnd.size()));
   }
   if (found.size() > 1) {
     std::erase_if(found, [](const std::string& prefix) {
@@ -155,9 +158,15 @@ std::string tower_prefix(const Source& source, const JsonFile& file) {
              prefix.find("text_model.") == std::string::npos;
     });
   }
+  return found;
+}
+
+/// Returns the text before "embed_tokens." in the tower's names.
+std::string tower_prefix(const Source& source, const JsonFile& file) {
+  const std::vector<std::string> found = tower_prefixes(source);
   if (found.size() != 1)
-    file.refuse("the weights of its texts' model are not found: of names that end in {}, {} would do", kEnd,
-                found.size());
+    file.refuse("the weights of its texts' model are not found: of names that end in {}, {} would do",
+                kTableEnd, found.size());
   return found.front();
 }
 
@@ -197,15 +206,36 @@ std::vector<std::string> common_prefixes(const Tensors& tensors) {
   return prefixes;
 }
 
+/// Returns the larger model that the config is of, as far as its texts' model is known.
+std::optional<Parent> parent_of(const Source& source) {
+  const json& whole = *source.config;
+  for (const Parent& one : kParents) {
+    if (whole["model_type"] == one.type) return one;
+  }
+  if (!whole["model_type"].is_string()) return std::nullopt;
+  const std::string& type = whole["model_type"].get_ref<const std::string&>();
+  const auto own = whole.find("text_config");
+  if (is_architecture(type) || type == "paligemma" || own == whole.end() || !own->is_object() ||
+      !own->contains("model_type") || !(*own)["model_type"].is_string())
+    return std::nullopt;
+  const std::string& text = (*own)["model_type"].get_ref<const std::string&>();
+  const bool known = is_architecture(text) || std::any_of(std::begin(kAliases), std::end(kAliases),
+                                                          [&](const Alias& one) { return one.type == text; });
+  if (!known || tower_prefixes(source).size() != 1) return std::nullopt;
+  const bool has_head = std::any_of(source.tensors.begin(), source.tensors.end(), [](const auto& entry) {
+    return entry.first.ends_with("lm_head.weight");
+  });
+  return Parent{type, text, !has_head};
+}
+
 }  // namespace
 
 void enter_text_tower(Source& source) {
   const json& whole = *source.config;
   if (source.format != "hf" || !whole.contains("model_type")) return;
-  const auto parent = std::find_if(std::begin(kParents), std::end(kParents),
-                                   [&](const Parent& one) { return whole["model_type"] == one.type; });
+  const std::optional<Parent> parent = parent_of(source);
   json text;
-  if (parent == std::end(kParents)) {
+  if (!parent) {
     text = whole;
     take_alias(text);
     source.config = std::make_shared<const json>(std::move(text));

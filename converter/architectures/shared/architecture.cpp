@@ -75,6 +75,11 @@ TransformerSpec Architecture::read(const Source& source, Config& config) const {
   return reader(source, config);
 }
 
+bool is_architecture(const std::string& type) {
+  const auto& all = architectures();
+  return std::any_of(all.begin(), all.end(), [&](const Architecture& one) { return type == one.name; });
+}
+
 const Architecture& find_architecture(Config& config) {
   const std::string type = config.text("model_type"), published = published_class(config.json());
   if (!published.empty() && !is_class_of(published, type)) config.forget_original();

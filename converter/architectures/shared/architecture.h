@@ -31,6 +31,8 @@ WorkBudget budget_of_sizes(const Source& source);
 
 /// All, in the order of list.inc.
 const std::vector<Architecture>& architectures();
+/// Says whether a model_type is one of them.
+bool is_architecture(const std::string& type);
 
 /// The architecture that the config names. Throws Error for an unknown one.
 const Architecture& find_architecture(Config& config);

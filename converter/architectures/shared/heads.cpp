@@ -41,6 +41,13 @@ void set_labels(HeadSpec& head, OutputKind kind, const std::string& output, std:
   head.width = static_cast<uint32_t>(head.labels.size());
 }
 
+/// Where an answer in a text begins and ends.
+void set_answers(HeadSpec& head, const std::string& output) {
+  head.kind = OutputKind::answer_span;
+  head.output = output;
+  head.width = 2;
+}
+
 void read_masked(Config& config, const HeadNames& names, TransformerSpec& spec) {
   spec.head.kind = OutputKind::masked_token;
   spec.head.dense = names.masked;
@@ -105,6 +112,17 @@ void read_logit_score(const Source& source, Config& config, TransformerSpec& spe
   spec.logit_multiplier = multiplier;
 }
 
+/// Fails for a class that makes labels of an encoder-decoder, whose rows they are made of differ by class.
+void refuse_head_of_pair(Config& config) {
+  const std::string task = task_of(config);
+  for (const char* head : {"ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"}) {
+    if (task == head)
+      config.refuse(
+          "architectures {} is not supported: an encoder-decoder is read with the head of its texts alone",
+          (*config.value("architectures"))[0].dump());
+  }
+}
+
 }  // namespace
 
 void make_embedder(const Source& source, TransformerSpec& spec) {
@@ -113,14 +131,17 @@ void make_embedder(const Source& source, TransformerSpec& spec) {
 }
 
 void read_decoder_head(const Source& source, Config& config, TransformerSpec& spec) {
-  if (spec.is_encoder() || spec.source || source.pooling) return;
+  if (spec.is_encoder() || source.pooling) return;
+  if (spec.source) return refuse_head_of_pair(config);
   if (source.logit_score) return read_logit_score(source, config, spec);
   const nlohmann::json* classes = config.value("architectures");
   if (classes == nullptr || !classes->is_array() || classes->empty() || !classes->front().is_string()) return;
   const std::string task = task_of(config);
   const bool of_texts = task == "ForSequenceClassification", of_tokens = task == "ForTokenClassification";
-  if (!of_texts && !of_tokens) return;
-  make_causal_encoder(source, "a head makes labels", spec);
+  const bool of_answers = task == "ForQuestionAnswering";
+  if (!of_texts && !of_tokens && !of_answers) return;
+  make_causal_encoder(source, of_answers ? "a head finds answers" : "a head makes labels", spec);
+  if (of_answers) return set_answers(spec.head, "qa_outputs");
   const std::string matrix = source.tensors.count("score.weight") != 0 ? "score" : "classifier";
   if (of_texts) {
     read_labels_head(source, config, matrix, spec);
@@ -197,9 +218,9 @@ void read_head(const Source& source, Config& config, const HeadNames& names, Tra
     set_labels(head, OutputKind::token_labels, "classifier", read_labels(source, config, "classifier"));
     head.dense = names.tokens;
   } else if (task == "ForQuestionAnswering") {
-    head.kind = OutputKind::answer_span;
-    head.output = "qa_outputs";
-    head.width = 2;
+    const bool own_name = source.tensors.count("qa_outputs.weight") == 0 && !names.tokens.name.empty();
+    set_answers(head, own_name ? "classifier" : "qa_outputs");
+    if (own_name) head.dense = names.tokens;
   } else if ((task == "ForMaskedLM" || task == "ForPreTraining") && !names.vocabulary.empty()) {
     read_masked(config, names, spec);
   } else {
