@@ -28,6 +28,12 @@ class NodeWriter {
   file::Slice slice(const View& view) const { return {plan_.buffer_of[view.value], view.column, view.width}; }
 
  private:
+  /// Returns the number of fields of a table by the function that makes it.
+  template <class Table, class... Fields>
+  static constexpr size_t fields_of(Table (*)(FlatBufferBuilder&, Fields...)) {
+    return sizeof...(Fields);
+  }
+
   /// Lives as long as the call.
   struct SliceArgument {
     std::optional<file::Slice> slice;
@@ -60,11 +66,14 @@ class NodeWriter {
   const MemoryPlan& plan_;
 
  public:
-#define OP(op, operation, types)                                                                             \
-  Offset<file::Op> operator()(const op##Node& node) const {                                                  \
-    const auto table =                                                                                       \
-        node.fields([&](const auto&... fields) { return file::Create##op(builder_, argument(fields)...); }); \
-    return file::CreateOp(builder_, file::OpArgs::op, table.Union());                                        \
+#define OP(op, operation, types)                                               \
+  Offset<file::Op> operator()(const op##Node& node) const {                    \
+    const auto table = node.fields([&](const auto&... fields) {                \
+      static_assert(sizeof...(fields) == fields_of(file::Create##op),          \
+                    "fields() of the node has as many as the schema's table"); \
+      return file::Create##op(builder_, argument(fields)...);                  \
+    });                                                                        \
+    return file::CreateOp(builder_, file::OpArgs::op, table.Union());          \
   }
 #include "kernels/op_list.inc"
 };
