@@ -4,11 +4,11 @@
 #include <cmath>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "converter/readers/safetensors.h"
 #include "tests/support/families.h"
 #include "tests/tools/command.h"
+#include "tests/tools/encoders.h"
 
 using namespace mote::testing;
 using mote::convert::SafetensorsFile;
@@ -21,43 +21,10 @@ const char* const kEncoders[] = {
     "bert",      "bert_classifier",       "distilbert_classifier", "roberta_masked_lm", "xlm_roberta_tokens",
     "albert_qa", "electra_discriminator", "mpnet_sentence"};
 
-/// The small tokenizer with a template for pairs.
-json tokenizer_of_pairs() {
-  json tokenizer = json::parse(read_text(golden("../tokenizers/small/tokenizer.json")));
-  json& pair = tokenizer.at("post_processor").at("pair");
-  const auto add = [&](const char* kind, const char* id, int type) {
-    pair.push_back({{kind, {{"id", id}, {"type_id", type}}}});
-  };
-  add("SpecialToken", "<s>", 0);
-  add("Sequence", "A", 0);
-  add("SpecialToken", "</s>", 0);
-  add("Sequence", "B", 1);
-  add("SpecialToken", "</s>", 1);
-  return tokenizer;
-}
-
-/// A golden model with a small tokenizer beside it, converted once.
-std::string with_tokenizer(const std::string& name, const std::string& options = "") {
-  const fs::path folder = scratch() / ("text_" + name);
-  const std::string path = (folder / "out.mote").string();
-  if (fs::exists(path)) return path;
-  fs::copy(golden(name), folder, fs::copy_options::recursive);
-  write_text(folder / "tokenizer.json", tokenizer_of_pairs().dump());
-  assert_works(run("convert " + folder.string() + " -o " + path + " --type f32 " + options));
-  return path;
-}
-
 std::string lines_file(const std::string& text) {
   const std::string path = (scratch() / "lines.txt").string();
   write_text(path, text);
   return path;
-}
-
-std::vector<json> json_lines(const Outcome& outcome) {
-  std::istringstream in(assert_works(outcome));
-  std::vector<json> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(json::parse(line));
-  return lines;
 }
 
 void assert_near(const SafetensorsFile& expected, const std::string& stored, const SafetensorsFile& got,
@@ -146,7 +113,7 @@ TEST_CASE("convert: a pooling makes a bare encoder give vectors, and decoders of
 
 TEST_CASE("embed: a vector a line, the same in any batch, as JSON and as NumPy file") {
   const std::string model = with_tokenizer("mpnet_sentence");
-  const std::string lines = lines_file("the tokenizer\n\nhello there\nstop\n");
+  const std::string lines = lines_file("the tokenizer\nhello there\nstop\n");
   const std::vector<json> vectors = json_lines(run("embed " + model + " --file " + lines));
   TEST_ASSERT_EQUAL_UINT64(3, vectors.size());
   TEST_ASSERT_TRUE(vectors[1].at("text") == "hello there");

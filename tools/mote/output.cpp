@@ -75,10 +75,13 @@ void show_progress(std::string_view stage, double share) {
   if (progress.shown && progress.stage == stage && now - progress.drawn < std::chrono::milliseconds(100))
     return;
   constexpr int kWidth = 30;
-  const double part = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;
-  const int filled = static_cast<int>(part * kWidth);
-  fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {:3.0f} %  {}", "", filled, "", kWidth - filled, part * 100.0,
-             one_line(stage));
+  fmt::print(stderr, "\r\033[K");
+  if (share >= 0) {
+    const double part = std::isfinite(share) ? std::min(share, 1.0) : 0.0;
+    const int filled = static_cast<int>(part * kWidth);
+    fmt::print(stderr, "[{:#<{}}{:.<{}}] {:3.0f} %  ", "", filled, "", kWidth - filled, part * 100.0);
+  }
+  fmt::print(stderr, "{}", one_line(stage));
   std::fflush(stderr);
   progress.shown = true;
   progress.stage = stage;

@@ -58,7 +58,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// A bar on standard error, if that is a terminal; redrawn at most ten times a second. `share` is 0 to 1.
+/// A bar on standard error, if that is a terminal; redrawn at most ten times a second. `share` is 0 to 1,
+/// or less than 0 where it is not known: then the stage stands alone.
 void show_progress(std::string_view stage, double share);
 void clear_progress();
 /// Safe in signal handlers.

@@ -25,18 +25,4 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-void for_each_line(const std::string& path, const std::function<void(const std::string&)>& take) {
-  std::ifstream file;
-  if (path != "-") {
-    refuse_directory(path);
-    file.open(path, std::ios::binary);
-    if (!file) convert::fail("cannot read {}: is it there, and may it be read?", path);
-  }
-  std::istream& in = path == "-" ? std::cin : file;
-  for (std::string line; std::getline(in, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (!line.empty()) take(line);
-  }
-}
-
 }  // namespace mote::cli

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 
 #include "host/tasks/sentence.h"
@@ -20,9 +19,5 @@ using host::trimmed;
 
 /// A whole file, or standard input for "-". Throws convert::Error.
 std::string read_text(const std::string& path);
-
-/// Calls take(line) for each line of a file, "-" being standard input, without its end; empty lines are left
-/// out.
-void for_each_line(const std::string& path, const std::function<void(const std::string&)>& take);
 
 }  // namespace mote::cli

@@ -7,6 +7,7 @@
 #include "host/base/error.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/host_model.h"
+#include "tools/mote/lines.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/signals.h"
@@ -19,7 +20,8 @@ namespace {
 using nlohmann::json;
 
 struct ClassifyArguments {
-  std::string file, lines = "-", text, question, text_model;
+  std::string file, text, question, text_model;
+  LineFlags lines;
   std::vector<std::string> images, sounds;
   uint32_t top = 5;
   bool json = false, truncate = false, pairs = false;
@@ -82,34 +84,41 @@ class Classifier {
       usage_fail("--pairs is for labels of texts");
   }
 
-  void add(const std::string& line) {
-    size_t second = 0;
-    if (arguments_.pairs) {
-      const size_t tab = line.find('\t');
-      if (tab == std::string::npos)
-        convert::fail("--pairs: \"{}\" has no tab between its texts", one_line(line));
-      texts_.push_back(line.substr(0, tab));
-      second = tab + 1;
-    }
-    texts_.push_back(line.substr(second));
-    if (texts_.size() == kLinesAtOnce * each()) flush();
+  void add(Line line) {
+    split(line.text, fmt::format("{}: line {}: ", arguments_.lines.file, line.number));
+    lines_.push_back(std::move(line));
+    if (lines_.size() == kLinesAtOnce) flush();
   }
+  void add(const std::string& text) { split(text, ""); }
 
   void flush() {
     const InterruptGuard guard;
-    const json found = call(text_inputs(texts_));
+    const json found =
+        call_with_lines(arguments_.lines.file, lines_, each(), text_inputs(texts_), [&](auto inputs) {
+          return call(inputs);
+        }).json();
     for (size_t i = 0; i < found.size(); ++i) show(texts_[(i + 1) * each() - 1], found[i]);
     texts_.clear();
+    lines_.clear();
   }
 
  private:
+  /// Takes the two texts of a pair apart; nothing is a pair of nothing.
+  void split(const std::string& text, const std::string& place) {
+    if (!arguments_.pairs) return texts_.push_back(text);
+    const size_t tab = text.find('\t');
+    if (tab == std::string::npos && !text.empty())
+      convert::fail("{}--pairs: \"{}\" has no tab between its texts", place, one_line(text));
+    texts_.push_back(text.substr(0, tab));
+    texts_.push_back(tab == std::string::npos ? "" : text.substr(tab + 1));
+  }
+
   size_t each() const { return arguments_.pairs ? 2 : 1; }
 
-  json call(const std::vector<mote_host_input>& inputs) {
+  HostResult call(std::span<const mote_host_input> inputs) {
     HostCalls calls;
-    return calls
-        .take(mote_host_classify(model_.get(), inputs.data(), inputs.size(), options_.c_str(), calls.get()))
-        .json();
+    return calls.take(
+        mote_host_classify(model_.get(), inputs.data(), inputs.size(), options_.c_str(), calls.get()));
   }
 
   void begin() {
@@ -135,7 +144,8 @@ class Classifier {
   const ClassifyArguments& arguments_;
   HostModel& model_;
   std::string options_;
-  std::vector<std::string> texts_;
+  std::vector<Line> lines_;         // where the texts are from; none: of the command line
+  std::vector<std::string> texts_;  // one or two of each line
 };
 
 /// Labels files one at a time: by the model's own labels or, of pictures, by `texts`. `kind` names a file.
@@ -169,7 +179,8 @@ void classify_pictures(const ClassifyArguments& arguments, HostModel& model) {
   const auto take = [&](const std::string& text) { texts.push_back(text); };
   const bool compares = !arguments.text_model.empty();
   if (!arguments.text.empty()) take(arguments.text);
-  if (arguments.text.empty() && compares) for_each_line(arguments.lines, take);
+  if (arguments.text.empty() && compares)
+    for_each_line(arguments.lines, [&](Line line, double) { take(line.text); });
   if (texts.empty() && compares) convert::fail("there are no texts to compare with");
   if (!compares) texts.clear();
   classify_files(arguments, model, "picture", arguments.images, texts);
@@ -192,7 +203,7 @@ void classify(const ClassifyArguments& arguments) {
   if (!arguments.text.empty()) {
     classifier.add(arguments.text);
   } else {
-    for_each_line(arguments.lines, [&](const std::string& line) { classifier.add(line); });
+    for_each_line(arguments.lines, [&](Line line, double) { classifier.add(std::move(line)); });
   }
   classifier.flush();
 }
@@ -205,9 +216,7 @@ void add_classify(CommandLine& line) {
       "Label texts, pictures or sounds, find entities and answers in texts, or fill masked words in",
       classify);
   Option text = command.option("--text", &arguments.text, "The text").type("TEXT");
-  command.option("--file", &arguments.lines, "A text file, a text a line (default: standard input)")
-      .type("LINES")
-      .excludes(text);
+  add_line_flags(command, arguments.lines, false).excludes(text);
   command.option("--image", &arguments.images, "Pictures, PNG or JPEG, for a model of pictures")
       .type("FILE")
       .repeated();

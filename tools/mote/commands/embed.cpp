@@ -1,45 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote embed: lines of text to vectors, or ranked by how near they are to a query.
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 
 #include "host/base/output_file.h"
 #include "tools/mote/arguments.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/host_model.h"
+#include "tools/mote/lines.h"
 #include "tools/mote/output.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
+#include "tools/mote/vector_file.h"
 
 namespace mote::cli {
 namespace {
 
 struct EmbedArguments {
-  std::string file, lines = "-", npy, query, prompt, prompt_name;
+  std::string file, npy, query, prompt, prompt_name;
   std::vector<std::string> images;
-  uint32_t top = 0;
-  bool json = false, truncate = false, ranks = false, reranks = false, has_prompt = false;
+  LineFlags lines;
+  uint32_t top = 0, batch = 64;
+  bool json = false, truncate = false, ranks = false, reranks = false, has_prompt = false, resume = false;
   SessionFlags session;
 };
 
-/// NumPy's format, version 1.0: f32 [rows, width].
-void write_npy(const std::string& path, const std::vector<float>& values, size_t rows, size_t width) {
-  std::string header =
-      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, width);
-  constexpr size_t kBeforeHeader = 10;
-  while ((kBeforeHeader + header.size() + 1) % 64 != 0) header += ' ';
-  header += '\n';
-  std::string start("\x93NUMPY\x01\x00", 8);
-  start += static_cast<char>(header.size() & 255);
-  start += static_cast<char>(header.size() >> 8);
-  start += header;
-  convert::OutputFile output(path);
-  output.write(std::as_bytes(std::span(start)));
-  output.write(std::as_bytes(std::span(values)));
-  output.commit();
+/// Returns the texts as inputs, which must not outlive them.
+std::vector<mote_host_input> inputs_of(std::span<const Line> lines) {
+  std::vector<mote_host_input> inputs;
+  for (const Line& line : lines) inputs.push_back(text_input(line.text));
+  return inputs;
 }
 
 /// Ranks all lines of the file by the query.
@@ -47,61 +43,130 @@ void rank_lines(HostModel& model, const EmbedArguments& arguments, nlohmann::jso
   options["top"] = arguments.top;
   const std::string given = options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const auto call = arguments.reranks ? mote_host_rerank : mote_host_rank;
-  std::vector<std::string> texts;
-  const auto rank = [&] {
+  const auto rank = [&](std::span<const mote_host_input> inputs) {
     const InterruptGuard guard;
-    const std::vector<mote_host_input> inputs = text_inputs(texts);
     HostCalls calls;
-    return calls.take(call(model.get(), inputs.data(), inputs.size(), given.c_str(), calls.get())).json();
+    return calls.take(call(model.get(), inputs.data(), inputs.size(), given.c_str(), calls.get()));
   };
-  rank();  // what is wrong with the model shows before the lines are read
-  texts.push_back(arguments.query);
-  for_each_line(arguments.lines, [&](const std::string& line) { texts.push_back(line); });
-  for (const nlohmann::json& one : rank()) {
-    const auto line = one.at("index").get<size_t>() + 1;  // from 1, of those that are not empty
+  rank({});  // what is wrong with the model shows before the lines are read
+  std::vector<Line> lines;
+  for_each_line(arguments.lines, [&](Line line, double) { lines.push_back(std::move(line)); });
+  // A query of its own for each line, so that each can be asked for alone.
+  const mote_host_input query = text_input(arguments.query);
+  const std::vector<mote_host_input> texts = inputs_of(lines);
+  const HostResult ranked =
+      call_with_lines(arguments.lines.file, lines, 1, texts, [&](std::span<const mote_host_input> some) {
+        std::vector<mote_host_input> inputs = {query};
+        inputs.insert(inputs.end(), some.begin(), some.end());
+        return rank(inputs);
+      });
+  for (const nlohmann::json& one : ranked.json()) {
+    const Line& line = lines[one.at("index").get<size_t>()];
     const auto score = one.at("score").get<double>();
     if (arguments.json) {
-      print_json({{"score", score}, {"line", line}, {"text", texts[line]}});
+      print_json({{"score", score}, {"line", line.number}, {"text", line.text}});
     } else {
-      print("{:7.4f}  {}\n", score, one_line(texts[line]));
+      print("{:7.4f}  {}\n", score, one_line(line.text));
     }
   }
 }
 
-/// Prints vectors of inputs as they come, or keeps them for a file.
+/// Shows how far the lines are, and how many of them a second.
+class LineProgress {
+ public:
+  void show(uint64_t lines, double part) {
+    const Clock::time_point now = Clock::now();
+    if (now - shown_ < std::chrono::milliseconds(100)) return;
+    shown_ = now;
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    show_progress(fmt::format("{} texts, {:.0f} a second", lines, static_cast<double>(lines) / seconds),
+                  part);
+  }
+  ~LineProgress() { clear_progress(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin_ = Clock::now(), shown_ = begin_;
+};
+
+/// Makes vectors of lines as they come, which it prints or keeps for a file.
 class Vectors {
  public:
   Vectors(HostModel& model, const EmbedArguments& arguments, const nlohmann::json& options)
       : model_(model),
-        npy_(arguments.npy),
-        options_(options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {}
-
-  /// `kind` names an input in its object.
-  void add(const std::vector<mote_host_input>& inputs, const char* kind,
-           const std::vector<std::string>& names) {
-    const InterruptGuard guard;
-    HostCalls calls;
-    const HostResult result = calls.take(
-        mote_host_embed(model_.get(), inputs.data(), inputs.size(), options_.c_str(), calls.get()));
-    width_ = result.json().at("width").get<size_t>();
-    rows_ += inputs.size();
-    const std::span<const float> values = result.values();
-    if (!npy_.empty()) return void(all_.insert(all_.end(), values.begin(), values.end()));
-    for (size_t i = 0; i < names.size(); ++i) {
-      const std::span<const float> row = values.subspan(i * width_, width_);
-      print_json({{kind, names[i]}, {"embedding", std::vector<float>(row.begin(), row.end())}});
-    }
+        arguments_(arguments),
+        options_(options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {
+    width_ = call({}).json().at("width").get<size_t>();  // and what is wrong with the model shows
+    if (!arguments.resume) return;
+    Fingerprint key;
+    for (const std::string& part : {std::to_string(model.info().hash), options_, arguments.lines.empty})
+      key.add(part + '\n');
+    part_.emplace(arguments.npy, key.value(), static_cast<uint32_t>(width_));
   }
-  void finish() const {
-    if (!npy_.empty()) write_npy(npy_, all_, rows_, width_);
+
+  /// Returns how many lines it takes at once.
+  size_t batch() const {
+    return part_ && part_->next_rows() != 0 ? part_->next_rows() : size_t{arguments_.batch};
+  }
+  void add(std::span<const Line> lines) {
+    if (part_ && part_->next_rows() != 0) return part_->pass(lines);
+    if (lines.empty()) return;
+    const std::vector<float> values = vectors_of(lines);
+    if (part_) return part_->add(lines, values);
+    if (!arguments_.npy.empty()) return keep(values);
+    for (size_t i = 0; i < lines.size(); ++i) print_vector("text", lines[i].text, &values[i * width_]);
+  }
+  void add_picture(const std::string& path) {
+    const std::vector<mote_host_input> inputs = {file_input(path)};
+    const HostResult result = call(inputs);
+    const std::vector<float> values(result.values().begin(), result.values().end());
+    if (!arguments_.npy.empty()) return keep(values);
+    print_vector("picture", path, values.data());
+  }
+  void finish() {
+    if (part_) return part_->finish();
+    if (arguments_.npy.empty()) return;
+    write_npy(arguments_.npy, width_ == 0 ? 0 : all_.size() / width_, width_,
+              [&](convert::OutputFile& out) { out.write(std::as_bytes(std::span(all_))); });
   }
 
  private:
+  HostResult call(std::span<const mote_host_input> inputs) {
+    const InterruptGuard guard;
+    HostCalls calls;
+    return calls.take(
+        mote_host_embed(model_.get(), inputs.data(), inputs.size(), options_.c_str(), calls.get()));
+  }
+  /// Returns [lines, width].
+  std::vector<float> vectors_of(std::span<const Line> lines) {
+    std::vector<float> values(lines.size() * width_);
+    std::vector<Line> texts;
+    std::vector<size_t> places;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].text.empty() && arguments_.lines.empty == "zero") continue;
+      texts.push_back(lines[i]);
+      places.push_back(i);
+    }
+    if (texts.empty()) return values;
+    const HostResult result =
+        call_with_lines(arguments_.lines.file, texts, 1, inputs_of(texts),
+                        [&](std::span<const mote_host_input> inputs) { return call(inputs); });
+    for (size_t i = 0; i < places.size(); ++i)
+      std::copy_n(&result.values()[i * width_], width_, &values[places[i] * width_]);
+    return values;
+  }
+  void keep(const std::vector<float>& values) { all_.insert(all_.end(), values.begin(), values.end()); }
+  /// `kind` names an input in its object.
+  void print_vector(const char* kind, const std::string& name, const float* vector) const {
+    print_json({{kind, name}, {"embedding", std::vector<float>(vector, vector + width_)}});
+  }
+
   HostModel& model_;
-  const std::string& npy_;
+  const EmbedArguments& arguments_;
   std::string options_;
+  size_t width_ = 0;
   std::vector<float> all_;
-  size_t rows_ = 0, width_ = 0;
+  std::optional<PartFile> part_;
 };
 
 void embed_pictures(HostModel& model, const EmbedArguments& arguments) {
@@ -109,28 +174,32 @@ void embed_pictures(HostModel& model, const EmbedArguments& arguments) {
   if (arguments.ranks || arguments.reranks || arguments.has_prompt)
     usage_fail("--rank, --rerank and --prompt are for texts");
   Vectors vectors(model, arguments, nlohmann::json::object());
-  for (const std::string& path : arguments.images) vectors.add({file_input(path)}, "picture", {path});
+  for (const std::string& path : arguments.images) vectors.add_picture(path);
   vectors.finish();
 }
 
 void embed_lines(HostModel& model, const EmbedArguments& arguments, const nlohmann::json& options) {
   Vectors vectors(model, arguments, options);
-  std::vector<std::string> lines;
+  std::vector<Line> lines;
+  LineProgress progress;
+  uint64_t done = 0;
   const auto take = [&] {
-    vectors.add(text_inputs(lines), "text", lines);
+    vectors.add(lines);
+    done += lines.size();
     lines.clear();
   };
-  take();  // what is wrong with the model shows before the lines are read
-  for_each_line(arguments.lines, [&](const std::string& line) {
-    lines.push_back(line);
-    if (lines.size() == kLinesAtOnce) take();
+  for_each_line(arguments.lines, [&](Line line, double part) {
+    lines.push_back(std::move(line));
+    if (lines.size() < vectors.batch()) return;
+    take();
+    if (!arguments.npy.empty()) progress.show(done, part);
   });
   take();
   vectors.finish();
 }
 
 void embed(const EmbedArguments& arguments) {
-  convert::refuse_input(arguments.npy, {arguments.file, arguments.lines});
+  convert::refuse_input(arguments.npy, {arguments.file, arguments.lines.file});
   HostModel model(arguments.file, arguments.session);
   model.begin();
   if (model.takes_pictures()) return embed_pictures(model, arguments);
@@ -150,13 +219,19 @@ void add_embed(CommandLine& line) {
   Command command =
       line.command("embed", "Turn lines of text or pictures into vectors, or rank lines by a query");
   add_model_argument(command, arguments->file);
-  command.option("--file", &arguments->lines, "A text file, a text a line (default: standard input)")
-      .type("LINES");
+  add_line_flags(command, arguments->lines, true);
   command.option("--image", &arguments->images, "Pictures, PNG or JPEG, for a model of pictures")
       .type("FILE")
       .repeated();
   Option npy = command.option("--npy", &arguments->npy, "Write the vectors to a NumPy file [lines, width]")
                    .type("OUT");
+  command
+      .option("--batch", &arguments->batch,
+              "Lines that are read before their vectors are computed together (default: 64)")
+      .type("N")
+      .range(1u, 65536u);
+  command.flag("--resume", &arguments->resume,
+               "Keep the vectors so far in OUT.part, and go on behind those of a call that was ended");
   Option rank = command.option("--rank", &arguments->query, "Print the lines, nearest to this text first")
                     .type("QUERY");
   rank.excludes(npy);
@@ -181,6 +256,10 @@ void add_embed(CommandLine& line) {
     arguments->has_prompt = prompt.given();
     arguments->ranks = rank.given();
     arguments->reranks = rerank.given();
+    if (arguments->resume && arguments->npy.empty()) usage_fail("--resume is for --npy OUT");
+    if (arguments->resume && !arguments->images.empty()) usage_fail("--resume is for lines of text");
+    if (arguments->lines.empty == "zero" && (arguments->ranks || arguments->reranks))
+      usage_fail("--empty zero is for vectors");
     if (arguments->top != 0 && !arguments->ranks && !arguments->reranks)
       usage_fail("--top is for --rank and --rerank");
     embed(*arguments);
