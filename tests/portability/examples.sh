@@ -40,7 +40,7 @@ expect chat "$(printf 'hello\nthe end\n' | "$example/chat" "$text_model")" \
   "$(printf 'hello\nthe end\n' | mote chat "$text_model" -n 256 --repeat-penalty 1)"
 printf 'stop 123\nhello there\n\nthe tokenizer\n' >"$here/lines.txt"
 expect embed "$("$example/embed" "$work/embed.mote" "hello there" <"$here/lines.txt")" \
-  "$(mote embed "$work/embed.mote" --rank "hello there" --file "$here/lines.txt" | sed 's/  */ /g; s/^ //')"
+  "$(mote embed "$work/embed.mote" --empty skip --rank "hello there" --file "$here/lines.txt" | sed 's/  */ /g; s/^ //')"
 expect classify "$("$example/classify" "$work/classify.mote" "hello there" | sort -r |
   awk '{ printf "%s%s %s", comma, $2, $1; comma = ", " }'): hello there" \
   "$(mote classify "$work/classify.mote" --text "hello there")"
@@ -51,7 +51,7 @@ if [ -e "$example/host_chat" ]; then
   if "$example/host_transcribe" "$text_model" /no/such/sound 2>"$here/refused"; then fail "a text model heard"; fi
   grep -q "does not take sound" "$here/refused"
   expect host_search "$("$example/host_search" "$work/embed.mote" "hello there" <"$here/lines.txt")" \
-    "$(mote embed "$work/embed.mote" --rank "hello there" --file "$here/lines.txt" | sed 's/^ *//')"
+    "$(mote embed "$work/embed.mote" --empty skip --rank "hello there" --file "$here/lines.txt" | sed 's/^ *//')"
 fi
 
 # The README's function, with what it leaves out.
