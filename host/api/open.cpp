@@ -65,6 +65,20 @@ nlohmann::json calls_of(const host::Model& model) {
   return nlohmann::json::array();
 }
 
+/// Names how the model's authors compare vectors.
+const char* similarity_of(const host::Model& model) {
+  switch (mote_model_similarity(model.get())) {
+    case MOTE_SIMILARITY_DOT:
+      return "dot";
+    case MOTE_SIMILARITY_EUCLIDEAN:
+      return "euclidean";
+    case MOTE_SIMILARITY_MANHATTAN:
+      return "manhattan";
+    default:
+      return "cosine";
+  }
+}
+
 nlohmann::json info_of(mote_host& opened) {
   const host::Model& model = *opened.model;
   const mote_model_info& info = model.info();
@@ -84,6 +98,7 @@ nlohmann::json info_of(mote_host& opened) {
           {"width", model.output().width},
           {"labels", labels},
           {"prompts", prompts},
+          {"similarity", similarity_of(model)},
           {"chat_format", chat == nullptr ? nlohmann::json() : nlohmann::json(chat)},
           {"sample_rate", model.sound().rate},
           {"takes_pictures", host::takes_pictures(model)},

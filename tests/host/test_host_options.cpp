@@ -167,3 +167,21 @@ TEST_CASE("host: a model is evaluated by one measure at a time, and beside itsel
   TEST_ASSERT_EQUAL(MOTE_CANCELLED,
                     Got(evaluate(nullptr, words, R"({"perplexity": true})", &calls)).status());
 }
+
+TEST_CASE("host: information names how the model's authors compare vectors") {
+  const std::filesystem::path folder = models_folder() / "compared", file = models_folder() / "compared.mote";
+  std::filesystem::copy(std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/models/bert_sentence_dense",
+                        folder, std::filesystem::copy_options::recursive);
+  for (const char* name : {"cosine", "dot", "euclidean", "manhattan"}) {
+    std::ofstream(folder / "config_sentence_transformers.json")
+        << json{{"similarity_fn_name", name}, {"prompts", {{"query", "the "}}}};
+    mote_convert_result* done = mote_convert(folder.c_str(), file.c_str(), nullptr, nullptr);
+    INFO(mote_convert_sentence(done));
+    TEST_ASSERT_EQUAL(MOTE_OK, mote_convert_status(done));
+    mote_convert_free(done);
+    const Opened model(file);
+    const json info = assert_ok(Got(mote_host_info(model.get())));
+    TEST_ASSERT_TRUE(info.at("similarity") == name);
+    TEST_ASSERT_TRUE(info.at("prompts") == json::array({"query"}));
+  }
+}

@@ -162,7 +162,8 @@ mote_status mote_host_set_backend(mote_host* model, const struct mote_backend* b
 void mote_host_close(mote_host* model);
 
 /* {"name", "architecture", "task": as mote_model_task_name has it, "tasks": the calls that the model is for,
-   ["generate", ...], "vocab", "context", "width", "labels", "weight_bytes",
+   ["generate", ...], "vocab", "context", "width", "labels", "prompts": their names, "similarity": by which
+   vectors are compared, "cosine", "dot", "euclidean" or "manhattan", "weight_bytes",
    "threads", "sessions", "memory_bytes": what sessions take now, ...} */
 mote_host_result* mote_host_info(mote_host* model);
 /* Hashes every tensor, unless it was opened with hashes, and replays the run that the converter stored. */
