@@ -8,6 +8,8 @@
 
 docs/python.md has all calls. Options are keywords: the long options of the command `mote`, with underscores for dashes.
 """
+from typing import TYPE_CHECKING, Any
+
 from ._answer import Answer
 from ._chat import Chat
 from ._convert import convert, convert_list, template
@@ -19,9 +21,26 @@ from ._types import (
     Transcript,
 )  # fmt: skip
 
+if TYPE_CHECKING:
+    from .fastembed import TextEmbedding
+    from .sentence_transformers import SentenceTransformer
+
 __version__ = "0.1.0"
 __all__ = [
     "Answer", "Attention", "AttentionMap", "Box", "Cancelled", "Chat", "Detection", "Error", "Fill", "Hypothesis",
-    "Label", "Model", "Ranked", "Reading", "Segment", "Span", "Speech",
+    "Label", "Model", "Ranked", "Reading", "Segment", "SentenceTransformer", "Span", "Speech", "TextEmbedding",
     "Tokens", "Transcript", "convert", "convert_list", "open", "template",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Imports the classes after other packages' when they are first asked for."""
+    if name == "SentenceTransformer":
+        from .sentence_transformers import SentenceTransformer
+
+        return SentenceTransformer
+    if name == "TextEmbedding":
+        from .fastembed import TextEmbedding
+
+        return TextEmbedding
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
