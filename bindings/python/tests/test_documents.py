@@ -8,7 +8,7 @@ import sys
 import pytest
 from conftest import GOLDEN, ROOT
 
-DOCUMENTS = [ROOT / "docs/python.md", ROOT / "bindings/python/README.md"]
+DOCUMENTS = [ROOT / "docs/python.md", ROOT / "README.md", ROOT / "bindings/python/README.md"]
 EXAMPLES = ROOT / "bindings/python/examples"
 
 
