@@ -50,7 +50,7 @@ def run(
         with Reply(function(address, *inputs.arguments(), options, calls)) as reply:
             return read(reply)
 
-    if (listeners and any(listeners.values())) or notes_wanted():
+    if (listeners and any(listeners.values())) or notes_wanted() or not _interrupt.works_here():
         value: T = told(handle, lambda address, calls: call(address, ctypes.byref(calls)), listeners or {})
         return value
     return _direct(handle, call)

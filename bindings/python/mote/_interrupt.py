@@ -3,13 +3,21 @@
 
 Python runs handlers of signals on the main thread, between two of its own instructions: a call into the library holds them
 up. The library asks `stop` between its steps. A function in Python would be no answer, since the handler may raise
-before its first line, where ctypes drops exceptions. A generator that waits inside `try` has no such line.
+before its first line, where ctypes drops exceptions. A generator that waits inside `try` has no such line. PyPy's ctypes is
+itself Python and has such lines: there calls of the main thread run on another.
 """
+import sys
+import threading
 from typing import Any, Generator, List, cast
 
 from ._declarations import mote_host_calls
 
 _Stop: Any = dict(cast(Any, mote_host_calls._fields_))["stop"]
+
+
+def works_here() -> bool:
+    """Says whether a call on this thread can be ended by the handler of a signal, or need not be."""
+    return sys.implementation.name == "cpython" or threading.current_thread() is not threading.main_thread()
 
 
 def _answers(raised: List[BaseException]) -> Generator[int, object, None]:
