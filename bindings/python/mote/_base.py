@@ -33,6 +33,8 @@ class Base:
 
 def reporter(progress: Progress) -> Optional[Callable[[int, int], None]]:
     """Returns what shows progress, None where nobody looks."""
+    if progress is None:
+        return None
     if callable(progress):
         return progress
     if not progress or not sys.stderr.isatty():

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a call of the library: on this thread where nobody listens, else on one of its own."""
 import ctypes
-import threading
 from typing import Any, Callable, Dict, Optional, TypeVar
 
 from . import _interrupt
@@ -18,7 +17,7 @@ Listeners = Dict[str, Optional[Callable[..., None]]]
 def _direct(handle: Handle, call: Callable[[int, Any], T]) -> T:
     address = handle.enter()
     try:
-        if threading.current_thread() is not threading.main_thread():
+        if not _interrupt.on_main_thread():
             return call(address, None)
         interrupt = _interrupt.take()
         try:

@@ -35,7 +35,8 @@ class Handle:
         self._cancel = cancel
         self._calls = 0
         self._freed = False
-        self._changed = threading.Condition(threading.RLock())
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._children: Set[Handle] = set()
         if parent is not None:
             parent._children.add(self)
@@ -45,7 +46,7 @@ class Handle:
         """Returns the address for a call, which leave() ends. Raises Error once the handle is closed."""
         if self.parent is not None:
             self.parent.enter()
-        with self._changed:
+        with self._lock:
             self._calls += 1
             closed = self.closed
         if closed:
@@ -61,7 +62,7 @@ class Handle:
             raise Error(f"the {self.what} is closed")
 
     def leave(self) -> None:
-        with self._changed:
+        with self._lock:
             self._calls -= 1
             if self.closed:
                 self._free_if_unused()
@@ -74,7 +75,7 @@ class Handle:
         self.closed = True
         for child in list(self._children):
             child.close(wait)
-        with self._changed:
+        with self._lock:
             while self._calls:
                 if self._cancel is not None:
                     self._cancel(self.address)
@@ -94,7 +95,8 @@ class Handle:
 
     def forget_calls(self) -> None:
         """Forgets, in a child of fork(), the calls of threads that it does not have."""
-        self._changed = threading.Condition(threading.RLock())
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._calls = 0
 
 

@@ -120,13 +120,19 @@ class Inputs:
             )
 
 
-def text_inputs(texts: Sequence[Any], first: int = 0) -> Inputs:
-    """Returns inputs of texts; `first` is the number that messages give texts[0]."""
+def text_inputs(texts: Sequence[Any]) -> Inputs:
+    """Returns inputs of texts."""
     inputs = Inputs(len(texts))
-    for at, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(f"text {first + at} is a {type(text).__name__}, not a str")
-        inputs.set_text(at, text)
+    held = inputs._held
+    at = 0
+    try:
+        for place, text in zip(inputs.array, texts):
+            place.text = data = str.encode(text)
+            place.text_bytes = len(data)
+            held.append(data)
+            at += 1
+    except (TypeError, UnicodeEncodeError):
+        inputs.set_text(at, texts[at], f"text {at}")
     return inputs
 
 

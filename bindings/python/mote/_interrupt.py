@@ -6,6 +6,7 @@ up. The library asks `stop` between its steps. A function in Python would be no 
 before its first line, where ctypes drops exceptions. A generator that waits inside `try` has no such line. PyPy's ctypes is
 itself Python and has such lines: there calls of the main thread run on another.
 """
+import os
 import sys
 import threading
 from typing import Any, Generator, List, cast
@@ -15,9 +16,27 @@ from ._declarations import mote_host_calls
 _Stop: Any = dict(cast(Any, mote_host_calls._fields_))["stop"]
 
 
+_IN_C = sys.implementation.name == "cpython"  # ctypes is
+_main = threading.main_thread().ident
+
+
+def on_main_thread() -> bool:
+    return threading.get_ident() == _main
+
+
 def works_here() -> bool:
     """Says whether a call on this thread can be ended by the handler of a signal, or need not be."""
-    return sys.implementation.name == "cpython" or threading.current_thread() is not threading.main_thread()
+    return _IN_C or not on_main_thread()
+
+
+def _find_main_thread() -> None:
+    """Notes the main thread of a child of fork(): the thread that called it."""
+    global _main
+    _main = threading.get_ident()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_find_main_thread)
 
 
 def _answers(raised: List[BaseException]) -> Generator[int, object, None]:

@@ -65,14 +65,21 @@ class Reply:
 
     def values(self, sides: int) -> npt.NDArray[np.float32]:
         """Returns a copy of the numbers, with the first `sides` sides of their shape."""
+        numbers, shape = self.numbers(), self.shape()[:sides]
+        if numbers.size == 0:
+            return np.empty(shape if 0 in shape else (0,) * sides, np.float32)
+        return numbers.reshape(shape)
+
+    def numbers(self) -> npt.NDArray[np.float32]:
+        """Returns a copy of the numbers, one behind the other."""
         count = ctypes.c_uint64()
         address = host().mote_host_values(self._address, ctypes.byref(count))
-        shape = self.shape()[:sides]
-        if not address or count.value == 0:
-            return np.empty(shape if 0 in shape else (0,) * sides, np.float32)
-        held: Any = (ctypes.c_float * count.value).from_address(address)
-        values: npt.NDArray[np.float32] = np.frombuffer(held, np.float32)
-        return values.reshape(shape).copy()
+        if not address:
+            return np.empty(0, np.float32)
+        values: npt.NDArray[np.float32] = np.frombuffer(
+            bytearray(ctypes.string_at(address, 4 * count.value)), np.float32
+        )
+        return values
 
     def ids(self) -> List[int]:
         count = ctypes.c_uint64()

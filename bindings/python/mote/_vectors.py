@@ -19,10 +19,6 @@ Vectors = npt.NDArray[np.float32]
 _SINGLE = (str, bytes, bytearray, memoryview, os.PathLike, np.ndarray)
 
 
-def _vectors(reply: Reply) -> Vectors:
-    return reply.values(2)
-
-
 def _json(reply: Reply) -> Any:
     return reply.json()
 
@@ -86,6 +82,8 @@ class VectorCalls(Base):
         """
         checked_count(batch_size, "batch_size")
         json = options_json({"prompt": prompt, "prompt_name": prompt_name, "truncate": truncate, **options})
+        if type(inputs) is list:
+            return self._embed_all(inputs, json, batch_size, reporter(progress))
         if isinstance(inputs, Iterator):
             return self._embed_some(inputs, json, batch_size)
         values, alone = one_or_more(inputs, _SINGLE)
@@ -93,7 +91,8 @@ class VectorCalls(Base):
         return vectors[0] if alone else vectors
 
     def _embed_batch(self, values: List[Any], json: Optional[bytes]) -> Vectors:
-        return run(self._handle, host().mote_host_embed, self._inputs(values), json, _vectors)
+        numbers = run(self._handle, host().mote_host_embed, self._inputs(values), json, Reply.numbers)
+        return numbers.reshape(len(values), self._width)
 
     def _embed_some(self, inputs: Iterator[Any], json: Optional[bytes], batch_size: int) -> Iterator[Vectors]:
         while True:
@@ -106,8 +105,7 @@ class VectorCalls(Base):
         self, values: List[Any], json: Optional[bytes], batch_size: int, told: Optional[Callable[[int, int], None]]
     ) -> Vectors:
         if len(values) <= batch_size and told is None:
-            vectors = self._embed_batch(values, json)
-            return vectors if values else np.empty((0, self._width), np.float32)
+            return self._embed_batch(values, json)
         vectors = np.empty((len(values), self._width), np.float32)
         for at in range(0, len(values), batch_size):
             some = self._embed_batch(values[at : at + batch_size], json)
