@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake --install: libraries, headers, the command line, find_package(mote) and pkg-config's mote.
+# cmake --install: libraries, headers, the command line with completions and manual page, find_package(mote) and
+# pkg-config's mote.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -15,6 +16,7 @@ if(TARGET mote_xnnpack)
 endif()
 if(MOTE_BUILD_TOOLS)
   install(TARGETS mote RUNTIME)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
 endif()
 # Components of find_package(mote), each with a library, its header and a file of pkg-config.
 set(components)

@@ -176,12 +176,8 @@ std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes) {
 
 #else
 
-std::unique_ptr<SoundSource> open_sound(const std::string& path) {
-  convert::fail(
-      "{}: this build reads no sound; install libsndfile (scripts/install_packages sound) and build again",
-      path);
-}
-std::unique_ptr<SoundSource> open_sound(std::span<const std::byte>) { return open_sound("sound"); }
+std::unique_ptr<SoundSource> open_sound(const std::string& path) { return open_wav(path); }
+std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes) { return open_wav(bytes); }
 
 #endif
 

@@ -25,11 +25,15 @@ class SoundSource {
   virtual std::string damage() const { return ""; }
 };
 
-/// WAV, FLAC, OGG and what else libsndfile reads. "-": standard input. Throws convert::Error, also where this
-/// build has no libsndfile.
+/// WAV, FLAC, OGG and what else libsndfile reads; WAV alone where this build has no libsndfile. "-": standard
+/// input. Throws convert::Error.
 std::unique_ptr<SoundSource> open_sound(const std::string& path);
 /// Opens the sound of a file's bytes.
 std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes);
+
+/// Opens a WAV file without libsndfile: integers of 8, 16, 24 and 32 bits, floats of 32 and 64.
+std::unique_ptr<SoundSource> open_wav(const std::string& path);
+std::unique_ptr<SoundSource> open_wav(std::span<const std::byte> bytes);
 
 /// Returns where bytes at `at` are read from after a seek by `offset` from `from`. A header's lengths may
 /// lead anywhere: where they lead before the first byte, or behind more than is ever held, it is where it

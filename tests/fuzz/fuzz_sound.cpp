@@ -65,8 +65,16 @@ void check_mels(std::span<const float> samples, uint32_t rate) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr uint32_t kRate = 16000;
   constexpr size_t kMostSamples = 4 * kRate;
+  const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
   try {
-    const auto source = mote::cli::open_sound({reinterpret_cast<const std::byte*>(data), size});
+    std::vector<float> samples(kRate);
+    const auto wav = mote::cli::open_wav(bytes);
+    while (wav->read(samples) != 0) {
+    }
+  } catch (const mote::convert::Error&) {
+  }
+  try {
+    const auto source = mote::cli::open_sound(bytes);
     mote::cli::Resampler resampler(*source, kRate);
     std::vector<float> samples(kMostSamples);
     const size_t count = resampler.read(samples);

@@ -2,6 +2,7 @@
 #include "tools/mote/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <sstream>
 #include <utility>
 
 #include "host/base/did_you_mean.h"
@@ -34,6 +35,51 @@ void refuse_empty_words(const CLI::App& app, int argc, char** argv) {
       throw UsageError(fmt::format("argument {} is empty; see mote {} --help", i, argv[1]));
     }
   }
+}
+
+/// Returns the values of Option::one_of, which CLI11 writes behind the type: "WHAT:{stop,slide}".
+std::vector<std::string> choices_of(const std::string& type) {
+  std::vector<std::string> choices;
+  const size_t begin = type.find(":{"), end = type.rfind('}');
+  if (begin == std::string::npos || end == std::string::npos) return choices;
+  std::istringstream list(type.substr(begin + 2, end - begin - 2));
+  for (std::string choice; std::getline(list, choice, ',');) choices.push_back(choice);
+  return choices;
+}
+
+OptionText text_of(const CLI::Option& option) {
+  OptionText text;
+  const std::string type = option.get_type_name();
+  text.by_position = option.get_positional();
+  for (const std::string& name : option.get_snames()) text.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) text.names.push_back("--" + name);
+  if (text.by_position) text.names.push_back(option.get_name(true, false));
+  if (!text.by_position && option.get_items_expected_max() > 0) text.value = type.substr(0, type.find(':'));
+  text.choices = choices_of(type);
+  text.help = option.get_description();
+  text.required = option.get_required();
+  text.several = option.get_expected_max() == CLI::detail::expected_max_vector_size ||
+                 option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+  return text;
+}
+
+void add_options(const CLI::App& app, std::vector<OptionText>& options) {
+  const bool group = app.get_name().empty();  // whose own --help nobody sees
+  for (const CLI::Option* option : app.get_options()) {
+    if (!group || option != app.get_help_ptr()) options.push_back(text_of(*option));
+  }
+  for (const CLI::App* inside : app.get_subcommands({})) {
+    if (inside->get_name().empty()) add_options(*inside, options);
+  }
+}
+
+constexpr const char* kExitCodes = "0 done, 1 failed, 2 wrong usage.";
+
+/// Returns a sentence on MOTE_ISA with all families that any build knows.
+std::string environment_text() {
+  std::string names;
+  for (const Family& one : kFamilies) names += (names.empty() ? "" : ", ") + std::string(one.name);
+  return "The environment variable MOTE_ISA picks the kernel family: " + names + ".";
 }
 
 }  // namespace
@@ -114,13 +160,6 @@ void Command::callback(std::function<void()> run) { app_->callback(std::move(run
 
 void fail_missing(const char* name) { throw CLI::RequiredError(name); }
 
-/// All that any build knows.
-static std::string family_names() {
-  std::string names;
-  for (const Family& one : kFamilies) names += (names.empty() ? "" : ", ") + std::string(one.name);
-  return names;
-}
-
 CommandLine::CommandLine()
     : app_(std::make_unique<CLI::App>(
           "Converts trained transformers to one file and runs them where a full framework does not fit.")) {
@@ -128,16 +167,23 @@ CommandLine::CommandLine()
   app_->set_version_flag("--version", std::string("mote ") + mote_version(), "Print the version and exit");
   app_->get_formatter()->column_width(32);
   app_->require_subcommand(1);
-  app_->footer(
-      "Exit codes: 0 done, 1 failed, 2 wrong usage. The environment variable MOTE_ISA picks the kernel "
-      "family: " +
-      family_names() + ".");
+  app_->footer(fmt::format("Exit codes: {} {}", kExitCodes, environment_text()));
 }
 
 CommandLine::~CommandLine() = default;
 
 Command CommandLine::command(const char* name, const char* help) {
   return Command(app_->add_subcommand(name, help));
+}
+
+HelpText CommandLine::help_text() const {
+  HelpText text = {app_->get_description(), kExitCodes, environment_text(), {}, {}};
+  for (const CLI::Option* option : app_->get_options()) text.options.push_back(text_of(*option));
+  for (const CLI::App* command : std::as_const(*app_).get_subcommands({})) {
+    text.commands.push_back({command->get_name(), command->get_description(), {}});
+    add_options(*command, text.commands.back().options);
+  }
+  return text;
 }
 
 /// CLI11 speaks of unread words where a subcommand was misspelt.

@@ -75,6 +75,27 @@ class Command {
   CLI::App* app_;
 };
 
+/// An option or an argument by position, as --help has it.
+struct OptionText {
+  std::vector<std::string> names;    // "-p", "--prompt"; of an argument by position "FILE"
+  std::string value;                 // "TEXT"; empty for a flag
+  std::vector<std::string> choices;  // the only values, where they are few
+  std::string help;
+  bool by_position = false, required = false, several = false;
+};
+
+struct CommandText {
+  std::string name, help;
+  std::vector<OptionText> options;  // those of groups too
+};
+
+/// What all --help texts say, for completions and the manual page.
+struct HelpText {
+  std::string help, exit_codes, environment;
+  std::vector<OptionText> options;  // before any command
+  std::vector<CommandText> commands;
+};
+
 /// Ends a callback as wrong usage, as if the option had been required().
 [[noreturn]] void fail_missing(const char* name);
 
@@ -83,6 +104,7 @@ class CommandLine {
   CommandLine();
   ~CommandLine();
   Command command(const char* name, const char* help);
+  HelpText help_text() const;
   /// Runs the command given, or prints help or version. Throws UsageError, and what the command throws.
   void run(int argc, char** argv);
 

@@ -46,6 +46,10 @@ int run(int argc, char** argv) {
   mote::cli::add_verify(line);
   mote::cli::add_export_c(line);
   mote::cli::add_textbook(line);
+  mote::cli::add_demo(line);
+  mote::cli::add_get(line);
+  mote::cli::add_completions(line);
+  mote::cli::add_manual(line);
   line.run(argc, argv);
   mote::cli::flush_output();
   return 0;

@@ -28,5 +28,9 @@ void add_translate(CommandLine& line);
 void add_summarize(CommandLine& line);
 void add_export_c(CommandLine& line);
 void add_textbook(CommandLine& line);
+void add_demo(CommandLine& line);
+void add_get(CommandLine& line);
+void add_completions(CommandLine& line);
+void add_manual(CommandLine& line);
 
 }  // namespace mote::cli
