@@ -174,7 +174,7 @@ def main(arguments: List[str]) -> int:
         _say(f"usage: get_model.py {'|'.join(models())} [FOLDER]")
         return 2
     try:
-        print(get(arguments[0], *arguments[1:2]))
+        print(get(arguments[0], arguments[1] if len(arguments) == 2 else "."))
     except GetError as error:
         _say(f"mote: {error}")
         return 1
