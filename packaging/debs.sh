@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes mote, libmote0 and libmote-dev as Debian packages of an installed tree:
 # packaging/debs.sh TREE VERSION DEBIAN_ARCHITECTURE WORK FOLDER. TREE has usr/; WORK is emptied. Called by scripts/release.
+# MOTE_MAINTAINER is who answers for the packages, "Name <address>".
 set -euo pipefail
 tree=$1 version=$2 architecture=$3 work=$4 out=$5
 here=$(cd "$(dirname "$0")/.." && pwd)
 multiarch=$(dpkg-architecture -a"$architecture" -qDEB_HOST_MULTIARCH 2>/dev/null)
-maintainer="The mote authors <mote@localhost.localdomain>"
+maintainer=${MOTE_MAINTAINER:-The mote authors <mote@example.org>}
 rm -rf "$work"
 mkdir -p "$work/debian"
 cd "$work"
@@ -64,11 +65,11 @@ take libmote-dev "$library/pkgconfig"
 take libmote-dev usr/include/mote
 
 date=$(date -u -R -d "@$SOURCE_DATE_EPOCH")
-printf 'mote (%s-1) unstable; urgency=medium\n\n  * As CHANGELOG.md says.\n\n -- %s  %s\n' "$version" "$maintainer" "$date" \
+printf 'mote (%s) unstable; urgency=medium\n\n  * As CHANGELOG.md says.\n\n -- %s  %s\n' "$version" "$maintainer" "$date" \
   >debian/changelog
 {
   echo 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/'
-  printf 'Upstream-Name: mote\n\nFiles: *\nCopyright: The mote authors\nLicense: Apache-2.0\n'
+  printf 'Upstream-Name: mote\n\nFiles: *\nCopyright: %s The mote authors\nLicense: Apache-2.0\n' "$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y)"
   echo ' On Debian systems the full text of the Apache License, version 2.0, is in'
   echo ' /usr/share/common-licenses/Apache-2.0.'
 } >copyright
@@ -77,7 +78,7 @@ control=()
 for name in libmote0 libmote-dev mote; do
   root=debian/$name
   mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$name"
-  gzip -9n <debian/changelog >"$root/usr/share/doc/$name/changelog.Debian.gz"
+  gzip -9n <debian/changelog >"$root/usr/share/doc/$name/changelog.gz"
   cp copyright "$root/usr/share/doc/$name/copyright"
   rm -f debian/substvars
   echo 'misc:Depends=' >debian/substvars
@@ -95,8 +96,8 @@ for name in libmote0 libmote-dev mote; do
   find "$root" -type f ! -path '*/bin/*' -exec chmod 644 {} +
   (cd "$root" && find usr -type f -printf '%p\n' | sort | xargs md5sum >DEBIAN/md5sums)
   find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-  DEB_HOST_ARCH=$architecture dpkg-gencontrol -q -p"$name" -P"$root" -Tdebian/substvars -fdebian/files -O"$root/DEBIAN/control"
+  DEB_HOST_ARCH=$architecture dpkg-gencontrol -p"$name" -P"$root" -Tdebian/substvars -fdebian/files -O"$root/DEBIAN/control"
   touch -d "@$SOURCE_DATE_EPOCH" "$root/DEBIAN/control"
-  dpkg-deb --root-owner-group -Zxz --build "$root" "$out/${name}_$version-1_$architecture.deb" >/dev/null
-  echo "${name}_$version-1_$architecture.deb"
+  dpkg-deb --root-owner-group -Zxz --build "$root" "$out/${name}_${version}_$architecture.deb" >/dev/null
+  echo "${name}_${version}_$architecture.deb"
 done
