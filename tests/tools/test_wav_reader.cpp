@@ -71,7 +71,7 @@ std::vector<float> all_of(SoundSource& source) {
   return all;
 }
 
-std::string refusal(const std::string& file) {
+std::string what_is_wrong(const std::string& file) {
   try {
     open_wav(as_bytes(file));
   } catch (const mote::convert::Error& error) {
@@ -121,15 +121,15 @@ TEST_CASE("wav: a file that is cut gives what there is and says so") {
   TEST_ASSERT_TRUE(contains(source->damage(), "it is cut"));
   for (size_t size = 0; size < file.size() - 2000; ++size) {
     CAPTURE(size);
-    TEST_ASSERT_FALSE(refusal(file.substr(0, size)).empty());
+    TEST_ASSERT_FALSE(what_is_wrong(file.substr(0, size)).empty());
   }
 }
 
 TEST_CASE("wav: what it does not read is named") {
-  TEST_ASSERT_TRUE(contains(refusal("fLaC"), "is no WAV"));
-  TEST_ASSERT_TRUE(contains(refusal(wav_of("", noise_bytes(10))), "before their format"));
-  TEST_ASSERT_TRUE(contains(refusal(wav_of(format_chunk({6, 8, 1}), "x")), "kind 6"));
-  TEST_ASSERT_TRUE(contains(refusal(wav_of(format_chunk({1, 12, 1}), "x")), "12 bits"));
-  TEST_ASSERT_TRUE(contains(refusal(wav_of(format_chunk({1, 16, 0}), "x")), "0 channels"));
-  TEST_ASSERT_TRUE(contains(refusal(wav_of("fmt " + little(8, 4) + "12345678", "x")), "cut"));
+  TEST_ASSERT_TRUE(contains(what_is_wrong("fLaC"), "is no WAV"));
+  TEST_ASSERT_TRUE(contains(what_is_wrong(wav_of("", noise_bytes(10))), "before their format"));
+  TEST_ASSERT_TRUE(contains(what_is_wrong(wav_of(format_chunk({6, 8, 1}), "x")), "kind 6"));
+  TEST_ASSERT_TRUE(contains(what_is_wrong(wav_of(format_chunk({1, 12, 1}), "x")), "12 bits"));
+  TEST_ASSERT_TRUE(contains(what_is_wrong(wav_of(format_chunk({1, 16, 0}), "x")), "0 channels"));
+  TEST_ASSERT_TRUE(contains(what_is_wrong(wav_of("fmt " + little(8, 4) + "12345678", "x")), "cut"));
 }
