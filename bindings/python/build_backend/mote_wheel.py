@@ -96,6 +96,10 @@ def _package() -> List[Entry]:
         if not (build / name).is_file():
             raise SystemExit(f"mote_wheel: {build / name} is missing: build it, or name a build folder by MOTE_BUILD")
         entries.append((place, (build / name).read_bytes(), 0o755))
+    shared = build / "share"
+    for file in shared.glob("mote/**/*"):
+        if file.is_file():
+            entries.append((f"mote/share/{file.relative_to(shared).as_posix()}", file.read_bytes(), 0o644))
     return entries
 
 

@@ -14,6 +14,7 @@ from ._answer import Answer
 from ._chat import Chat
 from ._convert import convert, convert_list, template
 from ._error import Cancelled, Error
+from ._get import get
 from ._model import Model
 from ._model import open_model as open
 from ._types import (
@@ -29,7 +30,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Answer", "Attention", "AttentionMap", "Box", "Cancelled", "Chat", "Detection", "Error", "Fill", "Hypothesis",
     "Label", "Model", "Ranked", "Reading", "Segment", "SentenceTransformer", "Span", "Speech", "TextEmbedding",
-    "Tokens", "Transcript", "convert", "convert_list", "open", "template",
+    "Tokens", "Transcript", "convert", "convert_list", "get", "open", "template",
 ]  # fmt: skip
 
 

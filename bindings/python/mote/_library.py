@@ -80,14 +80,29 @@ def converter() -> ctypes.CDLL:
     return _library("mote_convert", _declarations.CONVERT)
 
 
+def _folders() -> List[pathlib.Path]:
+    """Returns the package's folder and that which MOTE_LIBRARY names."""
+    given = os.environ.get("MOTE_LIBRARY")
+    if not given:
+        return [_PACKAGE]
+    folder = pathlib.Path(given)
+    return [_PACKAGE, folder if folder.is_dir() else folder.parent]
+
+
+def shared_file(name: str) -> str:
+    """Returns the path of a file that comes with the command."""
+    places = [folder / "share/mote" / name for folder in _folders()]
+    for place in places:
+        if place.is_file():
+            return str(place)
+    raise ImportError(f"mote finds no {name}: {' and '.join(map(str, places))} is not there")
+
+
 def command() -> str:
     """Returns the path of the command, of the package or else of the folder that MOTE_LIBRARY names."""
     name = "mote.exe" if sys.platform == "win32" else "mote"
-    places = [_PACKAGE / "bin" / name]
-    given = os.environ.get("MOTE_LIBRARY")
-    if given:
-        folder = pathlib.Path(given)
-        places.append((folder if folder.is_dir() else folder.parent) / name)
+    package, *others = _folders()
+    places = [package / "bin" / name, *(folder / name for folder in others)]
     for place in places:
         if place.is_file() and os.access(place, os.X_OK):
             return str(place)

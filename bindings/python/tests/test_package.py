@@ -77,3 +77,17 @@ def test_the_module_becomes_the_command(file_of):
         said, _ = process.communicate(b"hello")
     with mote.open(file_of("llama")) as model:
         assert said.split() == [str(token).encode() for token in model.tokenize("hello")]
+
+
+def test_get_fetches_nothing_when_offline_and_names_the_models_that_there_are(tmp_path, monkeypatch):
+    monkeypatch.setenv("MOTE_OFFLINE", "1")
+    said = []
+    with pytest.raises(mote.Error, match="MOTE_OFFLINE is set: minilm is not fetched"):
+        mote.get("minilm", tmp_path, said.append)
+    assert "licence: Apache-2.0" in said[0] and "MB to fetch" in said[0]
+    with pytest.raises(mote.Error, match="no model 'nothing'; there are smollm2, minilm"):
+        mote.get("nothing", tmp_path, said.append)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "all-MiniLM-L6-v2").mkdir()  # it is there already
+    assert mote.get("minilm", tmp_path, said.append) == tmp_path / "all-MiniLM-L6-v2"
+    assert said[-1].startswith("next: ")
