@@ -68,6 +68,7 @@ void fill_frame(const mote_filter_bank& spec, const Tables& t, const float* samp
   for (uint32_t i = 0; i < spec.window; ++i) sum += samples[i];
   const float mean = sum / static_cast<float>(spec.window);
   float before = samples[0] - mean;
+  float* const halves[] = {t.real, t.imaginary};
   for (uint32_t i = 0; i < spec.fft; ++i) {
     float value = 0.0f;
     if (i < spec.window) {
@@ -75,7 +76,7 @@ void fill_frame(const mote_filter_bank& spec, const Tables& t, const float* samp
       value = (centred - kEmphasis * before) * t.window[i];
       before = centred;
     }
-    (i % 2 == 0 ? t.real : t.imaginary)[i / 2] = value;
+    halves[i % 2][i / 2] = value;
   }
 }
 
