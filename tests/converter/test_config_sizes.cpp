@@ -14,7 +14,7 @@ namespace {
 /// Lets the process hold `bytes` more than now while it lives. A sanitizer's own memory has no such limit.
 class MemoryLimit {
  public:
-  explicit MemoryLimit(uint64_t bytes) {
+  explicit MemoryLimit([[maybe_unused]] uint64_t bytes) {
     REQUIRE(getrlimit(RLIMIT_DATA, &before_) == 0);
 #ifndef MOTE_SANITIZED
     std::ifstream status("/proc/self/statm");
