@@ -89,7 +89,7 @@ struct CommandText {
   std::vector<OptionText> options;  // those of groups too
 };
 
-/// What all --help texts say, for completions and the manual page.
+/// Holds the texts of all --help, for completions and the manual page.
 struct HelpText {
   std::string help, exit_codes, environment;
   std::vector<OptionText> options;  // before any command

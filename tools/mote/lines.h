@@ -14,7 +14,7 @@
 
 namespace mote::cli {
 
-/// Where texts are, and what becomes of empty ones.
+/// Says where texts are, and what becomes of empty ones.
 struct LineFlags {
   std::string file = "-";
   std::string csv;             // the column, by its name or its number from 1

@@ -41,7 +41,7 @@ void set_labels(HeadSpec& head, OutputKind kind, const std::string& output, std:
   head.width = static_cast<uint32_t>(head.labels.size());
 }
 
-/// Where an answer in a text begins and ends.
+/// Makes the head say where an answer in a text begins and ends.
 void set_answers(HeadSpec& head, const std::string& output) {
   head.kind = OutputKind::answer_span;
   head.output = output;
