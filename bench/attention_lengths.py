@@ -18,7 +18,8 @@ import numpy
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTH, HEADS, LAYERS, FFN, VOCAB, WINDOW, BLOCK = 256, 4, 2, 512, 256, 256, 64
 MOST = 1 << 12
-COLORS = ("#b3261e", "#8a5a00", "#6b3fa0", "#1f6fb2", "#2e7d32")
+COLORS = ("#d55e00", "#b8860b", "#b0529a", "#0072b2", "#009e73")  # after Okabe and Ito, for all eyes
+DASHES = ("none", "8 4", "2 3", "10 3 2 3", "4 2")
 
 
 def linear(name, rows, columns, bias):
@@ -156,9 +157,10 @@ def panel(left, title, lengths, lines):
         out += [f'<line x1="{left}" y1="{at:.1f}" x2="{left + width}" y2="{at:.1f}" stroke="#dddddd"/>',
                 text(left - 6, at + 4, f"{10.0**power:g}", text_anchor="end", fill="#666666")]
     out += [text(x(n), top + height + 18, n, text_anchor="middle", fill="#666666") for n in lengths]
-    for color, line in zip(COLORS, lines):
+    for color, dashes, line in zip(COLORS, DASHES, lines):
         points = " ".join(f"{x(n):.1f},{y(value):.1f}" for n, value in zip(lengths, line))
-        out.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2.5"/>')
+        out.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2.5" '
+                   f'stroke-dasharray="{dashes}"/>')
         out += [f'<circle cx="{x(n):.1f}" cy="{y(value):.1f}" r="3.5" fill="{color}"/>' for n, value in zip(lengths, line)]
     return out
 
@@ -166,16 +168,19 @@ def panel(left, title, lengths, lines):
 def svg(results, lengths):
     times = [[micros for micros, _ in measured] for _, measured in results]
     sizes = [[size / 2**20 for _, size in measured] for _, measured in results]
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="760" height="390" viewBox="0 0 760 390" role="img" '
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="760" height="434" viewBox="0 0 760 434" role="img" '
            'font-family="sans-serif" font-size="12" fill="#222222">',
            '<title>Time of a token and memory of a session by the length of the text</title>',
-           '<rect width="100%" height="100%" rx="8" fill="white"/>']
+           '<rect width="100%" height="100%" rx="8" fill="white"/>',
+           text(20, 30, "Kinds of attention", font_size=18, font_weight="bold"),
+           text(20, 50, f"{LAYERS} layers of {WIDTH} columns, by the length of the text; both axes logarithmic", fill="#5c5c5c"),
+           '<g transform="translate(0 44)">']
     out += panel(60, "microseconds a token, by tokens of the text", lengths, times)
     out += panel(430, "MiB of a session, by tokens of the text", lengths, sizes)
-    for i, (color, ((kind, *_), _)) in enumerate(zip(COLORS, results)):
-        out += [f'<rect x="{40 + 144 * i}" y="352" width="12" height="12" fill="{color}"/>',
-                text(57 + 144 * i, 362, kind)]
-    return "\n".join([*out, "</svg>"]) + "\n"
+    for i, (color, dashes, ((kind, *_), _)) in enumerate(zip(COLORS, DASHES, results)):
+        out += [f'<line x1="{24 + 146 * i}" y1="358" x2="{52 + 146 * i}" y2="358" stroke="{color}" stroke-width="2.5" '
+                f'stroke-dasharray="{dashes}"/>', text(58 + 146 * i, 362, kind)]
+    return "\n".join([*out, "</g>", "</svg>"]) + "\n"
 
 
 def main():

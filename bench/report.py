@@ -60,7 +60,7 @@ def markdown(results, arguments):
 
 # ---- The plot ----
 
-WIN, LOSS, INK, FAINT = "#2a7f62", "#b3543d", "#1c1c1c", "#5c5c5c"
+WIN, LOSS, INK, FAINT = "#0072b2", "#d55e00", "#1c1c1c", "#5c5c5c"
 LEFT, NAMES, MARGIN, OCTAVE, BAR, STEP = 20, 490, 60, 90, 13, 18  # pixels
 LEAST, MOST = -2, 4  # powers of 2 that fit; bars beyond end in an arrow
 

@@ -48,6 +48,21 @@ void assert_self_contained(const std::string& html) {
   }
 }
 
+/// Buffers of one stream that share bytes hold values at different operations; 1 if they share bytes.
+size_t assert_apart(const json& a, const json& b) {
+  const auto begin = [](const json& buffer) { return buffer.at("offset").get<size_t>(); };
+  const auto end = [&](const json& buffer) { return begin(buffer) + buffer.at("row_bytes").get<size_t>(); };
+  if (a.at("stream") != b.at("stream") || end(a) <= begin(b) || end(b) <= begin(a)) return 0;
+  for (const json& one : a.at("stretches")) {
+    for (const json& other : b.at("stretches")) {
+      CAPTURE(a.dump(), b.dump());
+      TEST_ASSERT_TRUE(one[1].get<size_t>() < other[0].get<size_t>() ||
+                       other[1].get<size_t>() < one[0].get<size_t>());
+    }
+  }
+  return 1;
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -116,7 +131,7 @@ TEST_CASE("inspect --attention: a text that looks like markup stays text") {
   TEST_ASSERT_TRUE(contains(joined, "</script>"));
 }
 
-TEST_CASE("inspect --graph: every operation, and each buffer from its first to its last one") {
+TEST_CASE("inspect --graph: every operation, and each buffer while it holds a value that is still read") {
   const std::string html = page(model_with_text("llama") + " --graph");
   assert_self_contained(html);
   const json listed =
@@ -128,19 +143,45 @@ TEST_CASE("inspect --graph: every operation, and each buffer from its first to i
   for (size_t i = 0; i < buffers.size(); ++i) {
     const std::string name = "b" + std::to_string(i) + "[";
     CAPTURE(name);
-    const auto first = buffers[i].at("first").get<size_t>(), last = buffers[i].at("last").get<size_t>();
-    TEST_ASSERT_TRUE(first <= last && last < program.at("ops").size());
-    TEST_ASSERT_TRUE(contains(program.at("ops")[first].dump(), name));
-    TEST_ASSERT_TRUE(contains(program.at("ops")[last].dump(), name));
-    for (size_t op = last + 1; op < program.at("ops").size(); ++op)
-      TEST_ASSERT_FALSE(contains(program.at("ops")[op].dump(), name));
+    const json& ops = program.at("ops");
+    std::vector<bool> alive(ops.size());
+    TEST_ASSERT_FALSE(buffers[i].at("stretches").empty());
+    for (const json& stretch : buffers[i].at("stretches")) {
+      const size_t first = stretch[0].get<size_t>(), last = stretch[1].get<size_t>();
+      TEST_ASSERT_TRUE(first <= last && last < ops.size());
+      TEST_ASSERT_TRUE(contains(ops[first].at("out").get<std::string>(), name));
+      TEST_ASSERT_TRUE(contains(ops[last].dump(), name));
+      for (size_t op = first; op <= last; ++op) alive[op] = true;
+    }
+    for (size_t op = 0; op < ops.size(); ++op) TEST_ASSERT_TRUE(alive[op] || !contains(ops[op].dump(), name));
+  }
+  // A layer's queries, keys and values are written anew in each layer, and are none between them.
+  size_t most = 0;
+  for (const json& buffer : buffers) most = std::max(most, buffer.at("stretches").size());
+  TEST_ASSERT_TRUE(most > 1);
+}
+
+TEST_CASE("inspect --graph: no two boxes of a stream overlap") {
+  for (const char* name :
+       {"llama", "bert", "t5", "gemma3_text", "mamba2", "deepseek_v3", "whisper", "vit_classifier"}) {
+    CAPTURE(name);
+    const json programs = data_of(page(converted(name, "f32") + " --graph"));
+    size_t pairs = 0;
+    for (const json& program : programs) {
+      const json& buffers = program.at("plan").at("buffers");
+      for (size_t a = 0; a < buffers.size(); ++a) {
+        for (size_t b = a + 1; b < buffers.size(); ++b) pairs += assert_apart(buffers[a], buffers[b]);
+      }
+    }
+    TEST_ASSERT_TRUE(pairs > 0);
   }
 }
 
 TEST_CASE("inspect: pages that cannot be are refused with the reason") {
   const std::string model = model_with_text("llama");
-  assert_fails(run("inspect " + model + " --attention -p x"), 2, "--html");
-  assert_fails(run("inspect " + model + " --html x.html"), 2, "--html");
+  assert_fails(run("inspect " + model + " --attention -p x"), 2, "--attention makes a page; --html FILE");
+  assert_fails(run("inspect " + model + " --graph"), 2, "--graph makes a page; --html FILE");
+  assert_fails(run("inspect " + model + " --html x.html"), 2, "--attention or --graph: give one");
   assert_fails(run("inspect " + model + " --attention --html x.html"), 2, "-p TEXT");
   assert_fails(run("inspect " + converted("llama", "f32") + " --attention -p x --html x.html"), 1,
                "tokenizer");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pictures on the command line: convert, classify and embed.
+#include <array>
 #include <cmath>
+#include <regex>
 
 #include "converter/readers/safetensors.h"
 #include "tests/support/unity_style.h"
@@ -67,7 +69,8 @@ TEST("a classifier of pictures labels files, as the steps beside its weights pre
   TEST_ASSERT_TRUE(std::fabs(sum - 1) < 1e-5);
   CHECK(assert_json(run("classify " + model + " --json --image " + picture("palette.png"))).at("labels") !=
         labels);
-  CHECK(assert_json(run("classify " + model + " --json --image " + picture("turned.jpg"))).contains("labels"));
+  CHECK(
+      assert_json(run("classify " + model + " --json --image " + picture("turned.jpg"))).contains("labels"));
   assert_fails(run("classify " + model + " --image " + model), 1, "neither a PNG nor a JPEG");
 }
 
@@ -166,6 +169,27 @@ TEST("a detector's positions of another size give the original's labels and boxe
   }
 }
 
+/// Each label of a drawing lies in the picture, of 61 by 47 pixels, and covers no other; returns how many
+/// there are.
+static size_t assert_labels_apart(const std::string& drawing) {
+  static const std::regex kLabel(
+      "class=\"label\" x=\"([^\"]*)\" y=\"([^\"]*)\" width=\"([^\"]*)\" height=\"([^\"]*)\"");
+  std::vector<std::array<double, 4>> areas;  // left, top, right, bottom
+  for (auto at = std::sregex_iterator(drawing.begin(), drawing.end(), kLabel); at != std::sregex_iterator();
+       ++at) {
+    const double left = std::stod((*at)[1]), top = std::stod((*at)[2]);
+    const std::array<double, 4> area = {left, top, left + std::stod((*at)[3]), top + std::stod((*at)[4])};
+    TEST_ASSERT_TRUE(area[0] >= 0 && area[1] >= 0 && area[2] <= 61.01 && area[3] <= 47.01);
+    for (const auto& other : areas) {
+      const double room = 0.02;  // of digits that are printed
+      TEST_ASSERT_TRUE(area[0] >= other[2] - room || other[0] >= area[2] - room ||
+                       area[1] >= other[3] - room || other[1] >= area[3] - room);
+    }
+    areas.push_back(area);
+  }
+  return areas.size();
+}
+
 TEST("a detector names what is in a picture and where, and draws it over the picture") {
   std::string model;
   assert_works(convert("yolos", yolos_steps(48, 100), "--picture-size 48x48", &model));
@@ -191,6 +215,7 @@ TEST("a detector names what is in a picture and where, and draws it over the pic
   TEST_ASSERT_TRUE(contains(drawing, "data:image/png;base64,iVBORw0KGgo"));
   TEST_ASSERT_TRUE(contains(drawing, "viewBox=\"0 0 61 47\""));
   TEST_ASSERT_TRUE(contains(drawing, boxes.at(0).at("label").get<std::string>()));
+  TEST_ASSERT_TRUE(assert_labels_apart(drawing) > 1);
   TEST_ASSERT_EQUAL_UINT64(0, assert_json(run(command + " --json --threshold 1")).at("boxes").size());
   TEST_ASSERT_TRUE(contains(run(command + " --threshold 1").err, "nothing likely enough"));
   assert_fails(run(command + " -o " + picture("grid.png")), 1, "grid.png");

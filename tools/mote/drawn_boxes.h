@@ -18,7 +18,9 @@ struct DrawnBox {
   float left, top, right, bottom;
 };
 
-/// Returns an SVG of the picture, the bytes of a PNG or JPEG, with the boxes and their labels over it.
+/// Returns an SVG of the picture, the bytes of a PNG or JPEG, with the boxes, likeliest first, and over them
+/// their labels, filled. No label covers another: one for which the picture has no room is left to the box's
+/// title.
 std::string boxes_svg(std::span<const std::byte> picture, uint32_t width, uint32_t height,
                       const std::vector<DrawnBox>& boxes);
 

@@ -269,7 +269,9 @@ void write_page(const InspectArguments& arguments, const ModelFile& file, const 
 void check_page(const InspectArguments& arguments) {
   if (arguments.attention && arguments.graph) usage_fail("--attention and --graph are pages of their own");
   const bool page = arguments.attention || arguments.graph;
-  if (page != arguments.html.has_value()) usage_fail("--html is the page of --attention or --graph");
+  if (page && !arguments.html)
+    usage_fail("--{} makes a page; --html FILE says where it goes", arguments.graph ? "graph" : "attention");
+  if (!page && arguments.html) usage_fail("--html is the page of --attention or --graph: give one of them");
   if (arguments.attention != arguments.prompt.has_value()) usage_fail("--attention is over a text: -p TEXT");
 }
 

@@ -9,8 +9,8 @@
 namespace mote::cli {
 
 /// `programs`: each {"name", "ops": [{"op", "in", "out", "details"}], "plan": {"streams", "buffers"}}, as
-/// `mote inspect --ops --plan --json` gives them. Adds to each buffer the first and the last operation that
-/// names it.
+/// `mote inspect --ops --plan --json` gives them. Adds to each buffer its "stretches": pairs of the
+/// operation that writes a value and the last that reads it.
 nlohmann::json graph_data(const nlohmann::json& programs);
 
 std::string graph_page(const std::string& title, const nlohmann::json& data);
