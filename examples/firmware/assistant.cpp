@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers one command, on ESP-IDF, PlatformIO or Zephyr. model.c is written by
-// `mote export-c commands.mote -o DIR` and compiled with this file.
+// Answers one command, on ESP-IDF, PlatformIO or Zephyr. The model and mote_config.h, whose options the
+// session has, lie in the package's folder src, where `mote export-c` writes them: the package's README.md.
 #include <stdio.h>
 #include <string.h>
 
 #include <mote_runtime.h>
+
+#ifndef MOTE_CONFIG_CONTEXT
+#error \
+    "no mote_config.h: mote export-c commands.mote -o MOTE/src --section .rodata.firmware_model, MOTE being this library's folder"
+#endif
 
 extern "C" {
 extern const unsigned char firmware_model[];
@@ -12,7 +17,7 @@ extern const unsigned long firmware_model_bytes;
 }
 
 static uint64_t storage[MOTE_MODEL_BYTES / 8];
-alignas(64) static unsigned char arena[120 * 1024];
+alignas(64) static unsigned char arena[MOTE_CONFIG_ARENA_BYTES];
 
 static int print_token(void* model, int32_t id) {
   size_t bytes = 0;
@@ -28,15 +33,16 @@ static mote_status answer(const char* command, mote_error* error) {
       mote_model_open(firmware_model, firmware_model_bytes, 0, storage, sizeof storage, &model, error);
   if (status != MOTE_OK) return status;
   mote_session_options options = mote_session_options_default(model);
-  options.context = 96, options.chunk = 4, options.logit_rows = 1, options.text_bytes = 64;
-  options.kv_dtype = MOTE_KV_I8;
+  options.context = MOTE_CONFIG_CONTEXT, options.chunk = MOTE_CONFIG_CHUNK, options.logit_rows = 1;
+  options.text_bytes = MOTE_CONFIG_TEXT_BYTES, options.kv_dtype = static_cast<mote_kv_dtype>(MOTE_CONFIG_KV);
   status = mote_session_init(model, &options, arena, sizeof arena, &session, error);
   if (status != MOTE_OK) return status;
   const mote_message message = {MOTE_ROLE_USER, command, strlen(command), 0, 0, {}};
   char text[192];
-  int32_t ids[96];
+  int32_t ids[MOTE_CONFIG_CONTEXT];
   uint32_t count = 0;
-  status = mote_chat_tokenize(session, &message, 1, 1, text, sizeof text, ids, 96, &count, error);
+  status =
+      mote_chat_tokenize(session, &message, 1, 1, text, sizeof text, ids, MOTE_CONFIG_CONTEXT, &count, error);
   if (status != MOTE_OK) return status;
   const mote_generation generation = mote_generation_default();
   return mote_generate(session, ids, count, &generation, print_token, model, nullptr, error);

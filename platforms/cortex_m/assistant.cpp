@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "image.h"
+#include "options.h"
 
 namespace {
 
@@ -31,7 +32,7 @@ struct Assistant {
   Line line;
   image::Heartbeat heart;
   mote_detokenizer text;
-  int32_t prompt[MOTE_FIRMWARE_CONTEXT];
+  int32_t prompt[MOTE_CONFIG_CONTEXT];
   uint32_t prompt_tokens, tokens;
   bool answering;
 };
@@ -40,11 +41,11 @@ Assistant assistant;
 
 [[gnu::noinline]] mote_status start(Assistant& a) {
   mote_session_options options = mote_session_options_default(a.model);
-  options.context = MOTE_FIRMWARE_CONTEXT;
-  options.chunk = MOTE_FIRMWARE_CHUNK;
+  options.context = MOTE_CONFIG_CONTEXT;
+  options.chunk = MOTE_CONFIG_CHUNK;
   options.logit_rows = 1;
-  options.text_bytes = MOTE_FIRMWARE_TEXT_BYTES;
-  options.kv_dtype = MOTE_KV_I8;
+  options.text_bytes = MOTE_CONFIG_TEXT_BYTES;
+  options.kv_dtype = static_cast<mote_kv_dtype>(MOTE_CONFIG_KV);
   return image::start(a.model, options, &a.session);
 }
 
@@ -54,7 +55,7 @@ mote_status begin_answer(Assistant& a) {
   mote_status status = mote_session_truncate(a.session, 0, 0, &error);
   if (status != MOTE_OK) return status;
   status = mote_chat_tokenize(a.session, &message, 1, 1, rendered, sizeof rendered, a.prompt,
-                              MOTE_FIRMWARE_CONTEXT, &a.prompt_tokens, &error);
+                              MOTE_CONFIG_CONTEXT, &a.prompt_tokens, &error);
   if (status != MOTE_OK) return status;
   const mote_generation generation = mote_generation_default();
   status = mote_generation_begin(a.session, a.prompt, a.prompt_tokens, &generation, &error);
@@ -85,7 +86,7 @@ mote_status step(Assistant& a) {
 
 void print_stats(const Assistant& a) {
   print("prompt tokens ", a.prompt_tokens, ", answer tokens ", a.tokens, ", heartbeats ", a.heart.beats,
-        ", longest gap ", a.heart.longest, " ticks, ");
+        ", longest gap ", a.heart.longest, " ticks, busy ", a.heart.busy_ticks, " ticks, ");
   image::print_stack();
 }
 
@@ -123,7 +124,7 @@ bool read_line(Assistant& a) {
 
 void main_loop(Assistant& a) {
   for (;;) {
-    a.heart.beat();
+    a.heart.beat(a.answering);
     if (!a.answering) {
       if (!read_line(a)) return;
     } else {

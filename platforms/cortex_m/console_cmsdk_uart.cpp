@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The console is the UART of Arm's CMSDK (Cortex-M System Design Kit, DDI 0479, 4.3). A run ends by
-// semihosting, which the emulator or a debugger answers; a board with nothing attached stops there with a
-// fault.
+// semihosting, which the emulator or a debugger answers; with nothing attached it waits.
 #include "console.h"
 #include "semihosting.h"
 

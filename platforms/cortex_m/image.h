@@ -24,13 +24,17 @@ static mote_error error;
 /// The device's own work: it is due once a turn of the main loop.
 struct Heartbeat {
   uint32_t beats, last, longest;
+  uint32_t busy_ticks;  // of the turns that worked but the last, modulo 2^32
 
-  void beat() {
+  /// `busy`: the turn that ends worked for the model, and so will the next.
+  void beat(bool busy) {
     const uint32_t now = mote_clock::now();
     const uint32_t gap = mote_clock::between(last, now);
     if (beats != 0 && gap > longest) longest = gap;
+    if (busy) busy_ticks += gap;
     last = now;
     ++beats;
+    if (board_turn != nullptr) board_turn();
   }
 };
 

@@ -9,15 +9,30 @@ set(MOTE_LISTENER_SOUND "" CACHE FILEPATH "What the listener hears: samples of 1
 
 set(images ${CMAKE_CURRENT_LIST_DIR})
 enable_language(ASM)
-# An image <target>.elf for the board.
+get_filename_component(board_name ${MOTE_BOARD_FILE} NAME_WE)
+set(board_definitions MOTE_BOARD="${board_name}" MOTE_BOARD_CLOCK_HZ=${MOTE_BOARD_CLOCK_HZ} ${MOTE_BOARD_DEFINITIONS})
+if(MOTE_BOARD_UART)
+  list(APPEND board_definitions MOTE_BOARD_UART=${MOTE_BOARD_UART})
+endif()
+if(MOTE_BOARD_EMULATED)
+  list(APPEND board_definitions MOTE_BOARD_EMULATED)
+endif()
+if(MOTE_BOARD_HAS_TICKS)
+  list(APPEND board_definitions MOTE_BOARD_HAS_TICKS)
+endif()
+# An image <target>.elf for the board. Without a model its own lies in the partition.
 function(mote_image target model)
-  add_executable(${target} ${ARGN} ${images}/model.S ${images}/console.cpp ${MOTE_IMAGE_SOURCES})
-  set_property(SOURCE ${images}/model.S APPEND PROPERTY OBJECT_DEPENDS ${model})
+  add_executable(${target} ${ARGN} ${images}/console.cpp ${MOTE_IMAGE_SOURCES})
+  if(model)
+    target_sources(${target} PRIVATE ${images}/model.S)
+    set_property(SOURCE ${images}/model.S APPEND PROPERTY OBJECT_DEPENDS ${model})
+  else()
+    math(EXPR end "${MOTE_FIRMWARE_PARTITION_ORIGIN} + ${MOTE_FIRMWARE_PARTITION_BYTES}" OUTPUT_FORMAT HEXADECIMAL)
+    target_link_options(${target} PRIVATE LINKER:--defsym=firmware_model=${MOTE_FIRMWARE_PARTITION_ORIGIN}
+      LINKER:--defsym=firmware_model_end=${end})
+  endif()
   target_include_directories(${target} PRIVATE ${images})
-  target_compile_definitions(${target} PRIVATE MOTE_BOARD="${MOTE_BOARD}" MOTE_BOARD_UART=${MOTE_BOARD_UART}
-    MOTE_BOARD_CLOCK_HZ=${MOTE_BOARD_CLOCK_HZ} MOTE_FIRMWARE_CONTEXT=${MOTE_FIRMWARE_CONTEXT}
-    MOTE_FIRMWARE_CHUNK=${MOTE_FIRMWARE_CHUNK} MOTE_FIRMWARE_TEXT_BYTES=${MOTE_FIRMWARE_TEXT_BYTES}
-    MOTE_FIRMWARE_MODEL="${model}")
+  target_compile_definitions(${target} PRIVATE ${board_definitions} MOTE_FIRMWARE_MODEL="${model}")
   set_target_properties(${target} PROPERTIES SUFFIX .elf LINK_DEPENDS ${script} LINKER_LANGUAGE ${MOTE_IMAGE_LINKER})
   target_link_libraries(${target} PRIVATE mote_platform m)
   target_link_options(${target} PRIVATE -nostartfiles -T${script} LINKER:--gc-sections
@@ -28,8 +43,11 @@ function(mote_image target model)
   mote_core_options(${target})
 endfunction()
 
-if(MOTE_FIRMWARE_MODEL)
-  mote_image(mote_assistant ${MOTE_FIRMWARE_MODEL} ${images}/assistant.cpp)
+if(MOTE_FIRMWARE_MODEL AND MOTE_FIRMWARE_PARTITION_BYTES)
+  message(FATAL_ERROR "MOTE_FIRMWARE_MODEL is in the firmware, MOTE_FIRMWARE_PARTITION_* says where a model lies that is not: give one")
+endif()
+if(MOTE_FIRMWARE_MODEL OR MOTE_FIRMWARE_PARTITION_BYTES)
+  mote_image(mote_assistant "${MOTE_FIRMWARE_MODEL}" ${images}/assistant.cpp)
 endif()
 # An image of an encoder that reads or hears `data`, a file or nothing. All its rows are computed at once, which takes
 # more stack.

@@ -117,7 +117,7 @@ int main(void) {
   mote_status status = start(listener);
   if (status == MOTE_OK) print("listening\n");
   while (status == MOTE_OK && listener.state != State::finished) {
-    listener.heart.beat();
+    listener.heart.beat(true);
     status = listen(listener);
   }
   if (status != MOTE_OK) {

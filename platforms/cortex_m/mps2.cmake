@@ -6,3 +6,4 @@ set(MOTE_BOARD_RAM_ORIGIN 0x20000000)  # ZBT SSRAM 2 and 3
 set(MOTE_BOARD_RAM_BYTES 4M)
 set(MOTE_BOARD_CONSOLE cmsdk_uart)
 set(MOTE_BOARD_UART 0x40004000)
+set(MOTE_BOARD_EMULATED ON)  # semihosting is answered although no debugger is attached

@@ -22,6 +22,7 @@ constexpr uint32_t kUnusedStack = 0xA5A5A5A5;
     *word = kUnusedStack;
   memcpy(data_start, data_load, static_cast<size_t>(data_end - data_start));
   memset(bss_start, 0, static_cast<size_t>(bss_end - bss_start));
+  if (board_start != nullptr) board_start();
   console_open();
   console_exit(main());
 }

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The vector table, what has to happen before main, and faults: each ends the run with a line and the exit
-// code 2.
+// code 2. Interrupts that a board has no handler for are faults.
 #include "start_program.h"
 
 extern "C" {
 [[noreturn]] void reset(void);
 void fault(void);
 [[noreturn, gnu::used]] void report_fault(const uint32_t* frame);
+#define MOTE_WEAK_HANDLER(name) void name(void) __attribute__((weak, alias("fault")))
+MOTE_WEAK_HANDLER(NMI_Handler);
+MOTE_WEAK_HANDLER(SVC_Handler);
+MOTE_WEAK_HANDLER(DebugMon_Handler);
+MOTE_WEAK_HANDLER(PendSV_Handler);
+MOTE_WEAK_HANDLER(SysTick_Handler);
 }
 
 namespace {
@@ -31,8 +37,8 @@ struct Vectors {
 
 __attribute__((section(".vectors"), used))
 const Vectors kVectors = {stack_top,
-                          {reset, fault, fault, fault, fault, fault, fault, nullptr, nullptr, nullptr, fault,
-                           fault, nullptr, fault, fault}};
+                          {reset, NMI_Handler, fault, fault, fault, fault, fault, nullptr, nullptr, nullptr,
+                           SVC_Handler, DebugMon_Handler, nullptr, PendSV_Handler, SysTick_Handler}};
 
 #if __ARM_ARCH >= 8
 /// Lets a stack pointer below the stack fault (Armv8-M Architecture Reference Manual, B3.8).

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mote/firmware.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "schema/mote_generated.h"
@@ -50,6 +52,20 @@ mote_memory firmware_memory(const ModelFile& file, const mote_session_options& o
 uint64_t total(const mote_memory& memory) {
   return memory.session + memory.activations + memory.scratch + memory.kv_cache + memory.sampler +
          memory.text + memory.states;
+}
+
+std::string page_remark(const ModelFile& file, uint32_t context) {
+  const auto keys_and_values = [&](uint32_t positions) {
+    FirmwareFlags flags;
+    flags.context = positions;
+    return firmware_memory(file, firmware_options(file, flags)).kv_cache;
+  };
+  const uint64_t taken = keys_and_values(context);
+  uint32_t same = context;
+  while (same < file.info().context && keys_and_values(same + 1) == taken) ++same;
+  if (taken == 0 || same == context) return "";
+  return fmt::format("keys and values lie in pages: for a context of {} they take as much as for one of {}",
+                     context, same);
 }
 
 }  // namespace mote::cli

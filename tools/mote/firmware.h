@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "tools/mote/session.h"
 
@@ -22,5 +23,8 @@ mote_session_options firmware_options(const ModelFile& file, const FirmwareFlags
 /// machine, and kernels of Cortex-M widen one row of activations. The image prints what it takes exactly.
 mote_memory firmware_memory(const ModelFile& file, const mote_session_options& options);
 uint64_t total(const mote_memory& memory);
+
+/// Returns a sentence about a context whose keys and values take as much as those of a longer one, or "".
+std::string page_remark(const ModelFile& file, uint32_t context);
 
 }  // namespace mote::cli

@@ -92,6 +92,7 @@ void print_tensors(const Json& report, bool verbose) {
 
 void print_memory(const Json& report) {
   using enum Table::Align;
+  print("\n");
   Table table({{"context", right}, {"RAM with one thread", right}});
   for (const Json& memory : report.at("memory")) {
     table.row({std::to_string(memory.at("context").get<uint64_t>()),
@@ -189,11 +190,14 @@ void convert_model(const ConvertArguments& arguments) {
   const Json report = convert_source(arguments);
   clear_progress();
   print_tensors(report, arguments.verbose);
-  print("\n{} ({}), {}: {} of flash in {}\n\n", one_line(report.at("name").get<std::string>()),
+  print("\n{} ({}), {}: {} of flash in {}\n", one_line(report.at("name").get<std::string>()),
         report.at("architecture").get<std::string>(), report.at("type").get<std::string>(),
         human_bytes(report.at("file_bytes").get<uint64_t>()), arguments.output);
-  print_memory(report);
-  if (!arguments.target.empty()) print_firmware_report(arguments.output);
+  if (arguments.target.empty()) {
+    print_memory(report);
+  } else {
+    print_firmware_report(arguments.output);
+  }
   if (const Json& format = report.at("chat_format"); !format.is_null())
     print("\nchat format: {}\n", format.get<std::string>());
   for (const Json& text : report.at("notes")) note("{}", one_line(text.get<std::string>()));

@@ -172,8 +172,9 @@ void export_model(const ExportCArguments& arguments) {
     write_text(folder / "model.c", source_of(file, arguments.section));
   }
   write_text(folder / "mote_config.h", config);
-  print("{}: {} bytes of flash for the model, an arena of at most {} bytes\n", arguments.output,
-        file.bytes().size(), total(firmware_memory(file, options)));
+  print("{}: {} bytes of flash for the model, an arena of at most {} bytes for a context of {}\n",
+        arguments.output, file.bytes().size(), total(firmware_memory(file, options)), options.context);
+  if (const std::string remark = page_remark(file, options.context); !remark.empty()) note("{}", remark);
 }
 
 }  // namespace
@@ -181,7 +182,10 @@ void export_model(const ExportCArguments& arguments) {
 void add_export_c(CommandLine& line) {
   auto [command, arguments] = model_command(
       line, "export-c", "Write a model as source for firmware, and what of mote it uses", export_model);
-  command.option("-o,--output", &arguments.output, "The folder for model.c and mote_config.h").type("DIR");
+  command
+      .option("-o,--output", &arguments.output,
+              "The folder for model.c and mote_config.h, whose options the firmware takes")
+      .type("DIR");
   command.flag("--incbin", &arguments.incbin, "model.S, which includes model.mote, in place of model.c");
   command.option("--section", &arguments.section, "The model's section (default: .model)").type("NAME");
   command.flag("--no-sentences", &arguments.no_sentences, "Errors of the firmware have their status alone");
