@@ -4,9 +4,7 @@
 // other.
 //
 //   two_sessions MODEL.mote
-#include "common.h"
-
-#include <memory>
+#include <cstdio>
 #include <mote/mote.hpp>
 #include <thread>
 #include <vector>
@@ -14,54 +12,42 @@
 namespace {
 
 struct Job {
-  std::vector<int32_t> prompt;
-  std::vector<int32_t> answer;
-  mote_error error = {};
-  mote_status status = MOTE_OK;
-};
-
-struct Free {
-  void operator()(void* block) const { free(block); }
+  std::vector<int32_t> prompt, answer;
+  mote::Status status = {};
 };
 
 /// Everything of a session belongs to the thread that runs it.
 void run(const mote::Model& model, Job& job) {
-  mote_session_options options = model.default_options();  // one thread; for more each session has a pool
+  mote_session_options options = model.options();
   options.context = 64;
-  const size_t bytes = model.session_bytes(options);
-  const std::unique_ptr<void, Free> arena(allocate(bytes));
-  mote::Session session;
-  job.status = session.init(model, options, arena.get(), bytes, &job.error);
-  if (job.status != MOTE_OK) return;
-  mote_generation generation = mote_generation_default();
-  generation.max_tokens = 16;
-  const auto on_token = [&](int32_t id) {
-    job.answer.push_back(id);
-    return true;
-  };
-  job.status = session.generate(job.prompt.data(), static_cast<uint32_t>(job.prompt.size()), generation,
-                                on_token, &job.error);
+  mote::Result<mote::Pool> pool = mote::Pool::of(1);
+  if (!pool.ok()) return void(job.status = pool.status());
+  mote::Result<mote::Session> session = mote::Session::of(model, *pool, options);
+  if (!session.ok()) return void(job.status = session.status());
+  mote::Answering answering;
+  answering.max_tokens = 16;
+  answering.sampling = mote_sampling_default();
+  mote::Result<mote::Answer> answer = session->generate(job.prompt, answering);
+  job.status = answer.status();
+  if (answer.ok()) job.answer = answer->ids;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 2) give_up("usage", "two_sessions MODEL.mote");
-  size_t bytes = 0;
-  const void* data = map_file(argv[1], &bytes);
-  mote::Model model;
-  mote_error error;
-  check(model.open(data, bytes, &error), &error);
+int main(int count, char** arguments) {
+  if (count != 2) return 2;
+  mote::Result<mote::Model> model = mote::Model::open(arguments[1]);
+  if (!model.ok()) return std::fprintf(stderr, "%s\n", model.text()), 1;
 
   Job first{{1, 5, 7}, {}}, second{{9, 3}, {}};
-  std::thread other([&] { run(model, second); });
-  run(model, first);
+  std::thread other([&] { run(*model, second); });
+  run(*model, first);
   other.join();
 
   for (const Job& job : {first, second}) {
-    check(job.status, &job.error);
-    for (const int32_t id : job.answer) printf("%d ", static_cast<int>(id));
-    printf("\n");
+    if (!job.status.ok()) return std::fprintf(stderr, "%s\n", job.status.text()), 1;
+    for (const int32_t id : job.answer) std::printf("%d ", static_cast<int>(id));
+    std::printf("\n");
   }
   return 0;
 }

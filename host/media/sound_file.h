@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "mote/sound.h"
+
 namespace mote::cli {
 
 /// Samples from -1 to 1, the mean of all channels.
@@ -25,8 +27,15 @@ class SoundSource {
   virtual std::string damage() const { return ""; }
 };
 
-/// WAV, FLAC, OGG and what else libsndfile reads; WAV alone where this build has no libsndfile. "-": standard
-/// input. Throws convert::Error.
+/// Returns the names of the formats that this build reads, with commas between: what libsndfile reads where
+/// it is built in, else WAV.
+const char* sound_formats();
+
+/// Returns the end of a sentence on a file of another format: what is read, and the line that makes it of
+/// `name`.
+std::string other_sound_format(const std::string& name);
+
+/// Opens a file of one of these formats. "-": standard input. Throws convert::Error.
 std::unique_ptr<SoundSource> open_sound(const std::string& path);
 /// Opens the sound of a file's bytes.
 std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes);
@@ -40,22 +49,18 @@ std::unique_ptr<SoundSource> open_wav(std::span<const std::byte> bytes);
 /// was.
 int64_t place_after_seek(int64_t at, int64_t from, int64_t offset);
 
-/// The samples of a source at another rate: each is the sum of the source's around its time, weighted by a
-/// sinc in a Kaiser window (Smith 1984) of 32 zeros that is cut off at nine tenths of half the lower rate,
-/// the weights of a time adding up to 1. Before the first sample and behind the last it is silent.
+/// The samples of a source at another rate, as mote_resample makes them, read a block at a time.
 class Resampler {
  public:
   Resampler(SoundSource& source, uint32_t rate);
   size_t read(std::span<float> out);
 
  private:
-  void make_weights(double cutoff);
   bool fill(uint64_t end);
 
   SoundSource& source_;
-  uint32_t up_, down_;                                // the rates without common factors
-  uint32_t reach_ = 0;                                // source samples on each side of a time
-  std::vector<float> weights_;                        // [up][2 reach]; empty: rates are equal
+  mote_resampling spec_{};
+  std::vector<float> weights_;
   std::vector<float> held_;                           // of the source, from first_ on
   uint64_t first_ = 0, next_ = 0, end_ = UINT64_MAX;  // end_: of the source, once it is known
 };

@@ -320,6 +320,15 @@ mote_similarity mote_model_similarity(const mote_model* model) {
   return static_cast<mote_similarity>(model->root->similarity());
 }
 
+int mote_model_unit_vectors(const mote_model* model) {
+  const mote::file::Program& program = *model->program;
+  if (program.output_kind() != mote::file::OutputKind::embedding || program.ops()->size() == 0) return 0;
+  const mote::file::Norm* norm = program.ops()->Get(program.ops()->size() - 1)->args_as_Norm();
+  if (norm == nullptr || norm->kind() != mote::file::NormKind::l2 || norm->groups() != 1) return 0;
+  const mote::file::Slice &made = *norm->out(), &output = *program.output();
+  return made.buffer() == output.buffer() && made.width() == output.width() ? 1 : 0;
+}
+
 mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mote_error* error) {
   mote_status status = mote::check_encoder(session, error);
   if (status != MOTE_OK) return status;

@@ -284,6 +284,19 @@ mote_status take_scratch(Arena& arena, mote_session* s, mote_error* error) {
   return MOTE_OK;
 }
 
+/// Bytes for a text behind the longest prompt, of a model whose vectors are of texts.
+size_t prompt_room(const mote_session& s) {
+  const file::Model& root = *s.model->root;
+  if (s.options.text_bytes == 0 || size_of(root.prompts()) == 0 ||
+      s.model->program->output_kind() != file::OutputKind::embedding || s.model->tokenizer.tokens == 0)
+    return 0;
+  size_t longest = 0;
+  for (const file::Prompt* prompt : *root.prompts()) {
+    if (prompt->text()->size() > longest) longest = prompt->text()->size();
+  }
+  return longest + s.options.text_bytes;
+}
+
 }  // namespace
 
 mote_status lay_out(Arena& arena, mote_session* s, mote_memory* memory, mote_error* error) {
@@ -312,6 +325,8 @@ mote_status lay_out(Arena& arena, mote_session* s, mote_memory* memory, mote_err
   s->sampler.recent = arena.take<int32_t>(s->model->encoder ? 0 : MOTE_REPETITION_WINDOW);
   part(&memory->sampler);
   s->text = take_text_scratch(&arena, s->model->tokenizer.tokens == 0 ? 0 : s->options.text_bytes);
+  s->prompted.bytes = prompt_room(*s);
+  if (s->prompted.bytes != 0) s->prompted.text = arena.take<char>(s->prompted.bytes);
   part(&memory->text);
   return MOTE_OK;
 }

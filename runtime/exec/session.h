@@ -118,11 +118,12 @@ struct mote_session {
   uint64_t scratch_bytes;
   uint64_t scratch_stride;
   mote::StealableUnits* stealable;  // [threads]
-  float* partials;               // of attention for a decoding step's rows; null with one thread
+  float* partials;                  // of attention for a decoding step's rows; null with one thread
 
   mote::AttentionMaps maps;
   mote::Sampler sampler;
   mote::TextScratch text;
+  mote::PromptRoom prompted;
 
   // Written for each fork, while other threads read what is above: in cache lines of their own.
   alignas(64) mote::Run run;

@@ -27,6 +27,12 @@ struct TextScratch {
   double* score;     // [slots] in place of rank and heap: of the best way to a slot
 };
 
+/// Room for a text behind a prompt, of models that have prompts; else none.
+struct PromptRoom {
+  char* text;
+  size_t bytes;
+};
+
 /// Slots before the text: a prefix is put before a piece in place of consumed text, or here.
 inline constexpr uint32_t kWindowHeadroom = 2 * kMaxPrefixBytes;
 

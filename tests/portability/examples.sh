@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The examples and the C of the README build against an installed copy, and do what they say.
+# The examples build against an installed copy, and do what they say.
 source "$(dirname "$0")/common.sh" "$@"
 consume examples "$build_dir" examples ${CI:+-DCMAKE_COMPILE_WARNING_AS_ERROR=ON}
 here=$work/examples
@@ -54,14 +54,23 @@ if [ -e "$example/host_chat" ]; then
     "$(mote embed "$work/embed.mote" --empty skip --rank "hello there" --file "$here/lines.txt" | sed 's/^ *//')"
 fi
 
-# The README's function, with what it leaves out.
-{
-  echo 'static int report(const char* text); static int on_token(void* user, int32_t id);'
-  sed -n '/^```c$/,/^```$/p' "$source_dir/README.md" | grep -v '^```'
-  echo 'static int report(const char* text) { return text[0]; }'
-  echo 'static int on_token(void* user, int32_t id) { return user && id; }'
-} | sed '1i #include <stdint.h>' >"$here/readme.c"
-cc -std=c99 -Wall -Wextra -Werror -I "$here/prefix/include" -fsyntax-only "$here/readme.c"
+# In C++: a search, a chat and a sound's labels in under 80 lines together.
+cat "$source_dir"/examples/{search,talk,hear}.cpp >"$here/together"
+[ "$(wc -l <"$here/together")" -lt 80 ] || fail "search.cpp, talk.cpp and hear.cpp have $(wc -l <"$here/together") lines together"
+expect search "$("$example/search" "$work/embed.mote" "hello there" < <(grep . "$here/lines.txt"))" \
+  "$(mote embed "$work/embed.mote" --empty skip --rank "hello there" --file "$here/lines.txt" | sed 's/^ *//')"
+talked=$(printf 'hello\nthe end\n' | "$example/talk" "$text_model")
+expect talk "$talked" "$(printf 'hello\nthe end\n' | mote chat "$text_model" -n 256)"
+stop=${talked:3:4}
+expect "talk up to a text" "$(printf 'hello\n' | "$example/talk" "$text_model" "$stop")" "${talked%%"$stop"*}"
+"$build_dir/mote" convert "$source_dir/models/keywords" -o "$here/keywords.mote" --type f32 >/dev/null
+for sound in "$source_dir"/models/keywords/held-out/*.wav; do
+  heard=$("$example/hear" "$here/keywords.mote" "$sound" | awk 'NR <= 3 { printf "%s%s %s", comma, $2, $1; comma = ", " }')
+  expect "hear $sound" "$heard" "$(mote classify "$here/keywords.mote" --sound "$sound" --top 3 | sed 's/: .*//')"
+done
+if "$example/hear" "$here/keywords.mote" "$source_dir/README.md" 2>"$here/refused"; then fail "README.md was heard"; fi
+grep -q "README.md: this is no WAV; ffmpeg" "$here/refused"
+
 for name in "$source_dir"/examples/*.c "$source_dir"/examples/*.cpp; do
   grep -q "examples/$(basename "$name")" "$source_dir"/docs/{embedding,host}.md ||
     fail "neither docs/embedding.md nor docs/host.md names examples/$(basename "$name")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# An installed copy serves a C99 program, statically, as a shared library and through pkg-config.
+# An installed copy serves a C99 program, statically, as a shared library and through pkg-config, and a C++ program.
 source "$(dirname "$0")/common.sh" "$@"
 need pkg-config test
 need readelf test
@@ -10,6 +10,13 @@ here=$work/install
 "$here/consumer/runner_static" "$model" >"$here/static.txt"
 "$here/consumer/runner_shared" "$model" >"$here/shared.txt"
 cmp "$here/static.txt" "$here/shared.txt"
+
+models=()
+for source in tests/golden/models/vit_classifier tests/golden/models/vits models/keywords; do
+  models+=("$here/$(basename "$source").mote")
+  "$build_dir/mote" convert "$source_dir/$source" -o "${models[-1]}" --type f32 >/dev/null
+done
+"$here/consumer/cpp_calls" "$text_model" "$work/embed.mote" "$work/classify.mote" "${models[@]}"
 
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$here/prefix" -name mote.pc)")

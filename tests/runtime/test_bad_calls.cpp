@@ -4,8 +4,8 @@
 // give.
 #include <set>
 
+#include "mote/bare.hpp"
 #include "mote/beams.h"
-#include "mote/mote.hpp"
 #include "mote/sound.h"
 #include "tests/support/stream_case.h"
 #include "tests/support/test_model.h"
@@ -121,7 +121,7 @@ TEST("features of a transform that there is none of take no bytes, at once") {
 TEST("a model stays as it is where its storage is refused another file") {
   const test::AlignedBytes& file = test::golden_file("llama", "f32");
   mote_error error{};
-  mote::Model opened;
+  mote::bare::Model opened;
   REQUIRE(opened.open(file.data(), file.size(), &error) == MOTE_OK);
   const mote_model_info before = opened.info();
   test::AlignedBytes damaged(file.data(), file.size());
@@ -133,7 +133,7 @@ TEST("a model stays as it is where its storage is refused another file") {
   mote_session_options options = opened.default_options();
   options.context = 16;
   test::AlignedBytes arena(opened.session_bytes(options));
-  mote::Session of_old;
+  mote::bare::Session of_old;
   REQUIRE(of_old.init(opened, options, arena.data(), arena.size(), &error) == MOTE_OK);
   TEST_ASSERT_EQUAL_INT(MOTE_OK, of_old.prefill(test::some_ids(3, before.vocab).data(), 3, &error));
 }

@@ -79,3 +79,48 @@ TEST("classify gives probabilities that add up to 1, and the labels have names")
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
                         mote_classify(session.get(), text.data(), text.size(), 0, probabilities, 2, nullptr));
 }
+
+TEST("embed puts the model's prompt before a text, embed_as another or none") {
+  const std::filesystem::path path = test::kept_file("prompted.mote", [](const std::filesystem::path& to) {
+    std::ifstream tokenizer(test::golden_folder() / "../tokenizers/small/tokenizer.json");
+    const std::filesystem::path folder =
+        test::with_tokenizer("mpnet_sentence", "prompted", {std::istreambuf_iterator<char>(tokenizer), {}});
+    std::ofstream(folder / "config_sentence_transformers.json")
+        << R"({"prompts": {"query": "the ", "document": "hello there the "}, "default_prompt_name": "query"})";
+    mote::convert::ConvertOptions options;
+    options.type = "f32";
+    mote::convert::convert(folder, to, options);
+  });
+  const test::AlignedBytes file = test::read_file(path);
+  const test::OpenModel model(file);
+  TEST_ASSERT_EQUAL_INT(1, mote_model_unit_vectors(model.get()));
+  mote_session_options options = options_for(model, 1);
+  options.text_bytes = 64;
+  const test::OpenSession session(model, options);
+  const uint32_t width = output_of(model).width;
+  mote_error error{};
+  const auto vector_of = [&](int32_t prompt, const std::string& text) {
+    std::vector<float> vector(width);
+    const mote_status status =
+        mote_embed_as(session.get(), prompt, text.data(), text.size(), 0, vector.data(), width, &error);
+    CAPTURE(error.text);
+    REQUIRE(status == MOTE_OK);
+    return vector;
+  };
+  std::vector<float> plain(width);
+  REQUIRE(mote_embed(session.get(), "tokenizer", 9, 0, plain.data(), width, &error) == MOTE_OK);
+  REQUIRE(same_bits(plain, vector_of(-1, "the tokenizer")));
+  REQUIRE(!same_bits(plain, vector_of(-1, "tokenizer")));
+  for (int32_t i = 0; const char* text = mote_model_prompt(model.get(), static_cast<uint32_t>(i), nullptr);
+       ++i)
+    REQUIRE(same_bits(vector_of(i, "tokenizer"), vector_of(-1, text + std::string("tokenizer"))));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
+                        mote_embed_as(session.get(), 2, "a", 1, 0, plain.data(), width, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
+                        mote_embed_as(session.get(), -2, "a", 1, 0, plain.data(), width, &error));
+  const std::string longer(200, 'q');
+  TEST_ASSERT_EQUAL_INT(MOTE_TEXT_TOO_LONG, mote_embed(session.get(), longer.data(), longer.size(),
+                                                       MOTE_TRUNCATE, plain.data(), width, &error));
+  TEST_ASSERT_TRUE(std::string(error.text).find("behind a prompt of 4; the session's text_bytes are 64") !=
+                   std::string::npos);
+}

@@ -4,12 +4,11 @@
  *
  *   mote_host* model;
  *   mote_host_result* opened = mote_host_open("minilm.mote", NULL, &model);
- *   if (mote_host_status(opened) != MOTE_OK) ... puts(mote_host_sentence(opened)) ...
+ *   if (mote_host_status(opened) != MOTE_OK) return puts(mote_host_sentence(opened));
  *   mote_host_free(opened);
  *   const mote_host_input texts[] = {{.text = "a cat"}, {.text = "a dog"}};
  *   mote_host_result* embedded = mote_host_embed(model, texts, 2, "{\"truncate\": true}", NULL);
- *   const float* vectors = mote_host_values(embedded, NULL);      (rows of mote_host_shape)
- *   ...
+ *   const float* vectors = mote_host_values(embedded, NULL);  // rows of mote_host_shape
  *   mote_host_free(embedded);
  *   mote_host_close(model);
  *
@@ -193,9 +192,11 @@ mote_host_result* mote_host_detokenize(mote_host* model, const int32_t* ids, siz
 mote_host_result* mote_host_generate(mote_host* model, const mote_host_input* inputs, size_t count,
                                      const char* options, const mote_host_calls* calls);
 
-/* Vectors [count, width] of texts, or of pictures for a model of pictures. Options: prompt, prompt-name,
-   truncate. This call and those below it that take `count` inputs may get none: they say what is wrong with
-   the model and the options, and begin what later calls go on with. */
+/* Vectors [count, width] of texts, or of pictures for a model of pictures. Texts have the model's default
+   prompt before them unless options say otherwise. Vectors have length 1 where mote_model_unit_vectors
+   (mote.h) of mote_host_model says so. Options: prompt, prompt-name, truncate. This call and those below it
+   that take `count` inputs may get none: they say what is wrong with the model and the options, and begin
+   what later calls go on with. */
 mote_host_result* mote_host_embed(mote_host* model, const mote_host_input* inputs, size_t count,
                                   const char* options, const mote_host_calls* calls);
 /* Scores [count] of texts for texts[0], the query, by vectors or by a cross encoder, of the texts behind it;

@@ -2,7 +2,7 @@
 /* Lets another library compute the linear operations with f32 weights; mote/xnnpack.h gives one made with
  * XNNPACK.
  *
- *   options.backend = backend;        a mote_backend made for the model, before mote_session_bytes and _init
+ *   options.backend = backend;  // made for the model, before mote_session_bytes and mote_session_init
  *
  * The backend multiplies and adds the bias; activation and residual stay with mote's kernels, and so do rows
  * whose result is not finite, because libraries differ in what they make of a NaN. Results agree with mote's

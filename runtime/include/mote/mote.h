@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mote: runs a .mote model without a heap.
+/* mote: runs a .mote model without a heap. Error handling is left out here; examples/ has whole programs.
  *
- *   static uint64_t storage[MOTE_MODEL_BYTES / 8];                   (error handling left out)
- *   mote_model* model;  mote_session* session;
+ *   static uint64_t storage[MOTE_MODEL_BYTES / 8];
+ *   mote_model* model;
+ *   mote_session* session;
  *   mote_model_open(file, bytes, 0, storage, sizeof storage, &model, &error);
  *   mote_session_options options = mote_session_options_default(model);
- *   void* arena = <64-byte aligned memory of mote_session_bytes(model, &options) bytes>;
+ *   size_t arena_bytes = mote_session_bytes(model, &options);
+ *   void* arena = NULL;
+ *   posix_memalign(&arena, MOTE_ALIGNMENT, arena_bytes);
  *   mote_session_init(model, &options, arena, arena_bytes, &session, &error);
- *   mote_generate(session, ids, n, &generation, on_token, user, &error);
+ *   mote_generation generation = mote_generation_default();
+ *   mote_generate(session, ids, n, &generation, on_token, user, NULL, &error);
  *
  * Ownership: the caller owns the file's bytes, the storage and the arena; they must outlive, unmoved, the
  * objects made in them. Nothing is ever freed because nothing is allocated: an object ends when its memory is
@@ -19,7 +23,8 @@
  * Headers: this one has models, sessions, rows and encoders and includes mote/text.h, mote/generation.h and
  * mote/self_test.h.
  * mote/task.h, mote/sampler.h, mote/attention.h, mote/beams.h, mote/pictures.h, mote/sound.h and mote/voice.h
- * are included by those who need them; mote.hpp is for C++.
+ * are included by those who need them. mote.hpp is for C++ programs on POSIX systems, bare.hpp for C++
+ * without a heap.
  */
 #ifndef MOTE_MOTE_H_
 #define MOTE_MOTE_H_
@@ -319,6 +324,8 @@ typedef enum mote_similarity {
   MOTE_SIMILARITY_MANHATTAN = 3
 } mote_similarity;
 mote_similarity mote_model_similarity(const mote_model* model);
+/* 1: the model's vectors have length 1, so that dot products are cosines; 0: they have any length. */
+int mote_model_unit_vectors(const mote_model* model);
 
 /* Sequences one after the other, without padding. */
 typedef struct mote_batch {
@@ -358,9 +365,14 @@ mote_status mote_probabilities(const mote_session* session, uint32_t row, float*
 
 /* Tokenizes and encodes one text: its vector, or the probabilities of its labels, out [width]. `flags` of
    mote_tokenize, MOTE_ADD_SPECIAL being understood; MOTE_CONTEXT_FULL for a text too long, unless
-   MOTE_TRUNCATE. */
+   MOTE_TRUNCATE. mote_embed puts the model's default prompt before the text, if there is one, and
+   mote_embed_as the prompt of a number (mote_model_prompt), -1: none. A text behind a prompt has at most
+   text_bytes bytes of the session's options: MOTE_TEXT_TOO_LONG. Vectors have length 1 where
+   mote_model_unit_vectors says so; the caller divides others, or compares by mote_model_similarity. */
 mote_status mote_embed(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
                        uint32_t width, mote_error* error);
+mote_status mote_embed_as(mote_session* session, int32_t prompt, const char* text, size_t bytes,
+                          uint32_t flags, float* out, uint32_t width, mote_error* error);
 mote_status mote_classify(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
                           uint32_t width, mote_error* error);
 

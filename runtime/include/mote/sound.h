@@ -82,6 +82,45 @@ void mote_model_get_speech(const mote_model* model, mote_speech_info* info);
    samples, or the model takes other features. */
 uint32_t mote_sound_rows(const mote_model* model, uint64_t samples);
 
+/* Labels the beginning of a sound, as long as the model hears at once: resamples it from `rate` samples a
+   second, computes the features that the model takes, and encodes them: out [width], the probabilities of the
+   labels (mote_model_label). `samples`, [count], are of one channel, from -1 to 1; a sound that is shorter is
+   filled up as the model's authors do. `memory`, 4-byte aligned, has mote_classify_sound_bytes of the rate,
+   and holds nothing afterwards. The session has the options of mote_session_options_default, or a chunk of
+   mote_sound_square_rows at least. MOTE_WRONG_STATE: the model labels no sounds, or its file does not say how
+   features are made; MOTE_INVALID_ARGUMENT: mote_resampling_of refuses the rate, or the width is another. */
+size_t mote_classify_sound_bytes(const mote_model* model, uint32_t rate); /* 0: it cannot be done */
+mote_status mote_classify_sound(mote_session* session, const float* samples, uint64_t count, uint32_t rate,
+                                void* memory, size_t memory_bytes, float* out, uint32_t width,
+                                mote_error* error);
+
+/* ---- Other rates ---- */
+
+/* How sound of one rate becomes sound of another: each sample is the sum of the old ones around its time,
+   weighted by a sinc in a Kaiser window of 32 zeros that is cut off at nine tenths of half the lower rate;
+   the weights of a time add up to 1. Before the first sample and behind the last it is silent. */
+typedef struct mote_resampling {
+  uint32_t up, down; /* the new rate and the old one, without common factors */
+  uint32_t reach;    /* old samples on each side of a time that have a weight; 0: the rates are equal */
+  uint32_t unused;   /* 0 */
+} mote_resampling;
+
+/* MOTE_INVALID_ARGUMENT: a rate is 0 or more than 768000, or `up` would be more than 4096. */
+mote_status mote_resampling_of(uint32_t from, uint32_t to, mote_resampling* spec, mote_error* error);
+
+/* Bytes of the weights, 0 where the rates are equal or no memory is that large; and the weights. */
+size_t mote_resample_bytes(const mote_resampling* spec);
+void mote_resample_init(const mote_resampling* spec, float* weights);
+
+/* Samples that n old ones become. */
+uint64_t mote_resample_count(const mote_resampling* spec, uint64_t n);
+
+/* Writes the new samples `first` to first + count - 1 to `out`, [count]. `samples`, [n], are the old ones
+   from `begin` on, those that are `reach` around the new ones' times or all there are; others are silent.
+   Parts give the same bits as the whole. */
+void mote_resample(const mote_resampling* spec, const float* weights, const float* samples, uint64_t begin,
+                   uint64_t n, uint64_t first, uint32_t count, float* out);
+
 /* ---- Features ---- */
 
 /* Whisper's features: frames of `fft` samples in a periodic Hann window, `hop` apart and centred on every

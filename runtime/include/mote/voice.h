@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text to speech: tokens in, samples out. Nothing allocates.
+/* Text to speech: tokens in, samples out. Nothing allocates. Error handling is left out here.
  *
- *   mote_speak_options options = mote_speak_options_default(model);     (error handling left out)
- *   void* memory = <8-byte aligned memory of mote_speak_bytes(session) bytes>;
- *   mote_speak_begin(session, ids, n, &options, memory, bytes, &utterance, &error);
- *   do mote_speak_next(session, utterance, samples, piece * hop, &count, &error); while (count > 0);
+ *   mote_speak_options options = mote_speak_options_default(model);
+ *   size_t memory_bytes = mote_speak_bytes(session);
+ *   void* memory = malloc(memory_bytes);
+ *   mote_utterance* utterance;
+ *   mote_speak_begin(session, ids, n, &options, memory, memory_bytes, &utterance, &error);
+ *   size_t count;
+ *   do mote_speak_next(session, utterance, samples, capacity, &count, &error);
+ *   while (count > 0);
  */
 #ifndef MOTE_VOICE_H_
 #define MOTE_VOICE_H_

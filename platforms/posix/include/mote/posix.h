@@ -2,10 +2,10 @@
 /* Threads for Linux and other POSIX systems.
  *
  *   mote_posix_pool* pool = mote_posix_pool_create(mote_posix_big_cores());
- *   if (pool == NULL) ... errno says why ...
+ *   if (pool == NULL) return report(strerror(errno));
  *   options.platform = mote_posix_pool_platform(pool);
- *   ... sessions with these options ...
- *   mote_posix_pool_destroy(pool);
+ *   mote_session_init(model, &options, arena, arena_bytes, &session, &error);
+ *   mote_posix_pool_destroy(pool);  // after the last session with these options
  *
  * A pool's threads serve one parallel_for at a time. One that comes meanwhile, from another thread or from a
  * task, neither waits nor fails: its caller runs all of it alone. So sessions in several threads may share a

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mote.h for C++: the same calls as members, nothing more. No heap, no exceptions; the caller owns all
-// memory.
+// mote.h for C++ without an operating system: the same calls as members, nothing more. No heap, no
+// exceptions, nothing of the C++ library; the caller owns all memory. Programs with files, threads and a heap
+// take mote.hpp, whose classes own theirs.
 //
-//   mote::Model model;  mote::Session session;  mote_error error;
-//   if (model.open(file, bytes, &error) != MOTE_OK) ...
+//   static mote::bare::Model model;
+//   static mote::bare::Session session;
+//   if (model.open(file, bytes, &error) != MOTE_OK) return report(error.text);
 //   mote_session_options options = model.default_options();
-//   alignas(64) static unsigned char arena[...];                    // session_bytes(options) of them
-//   if (session.init(model, options, arena, sizeof arena, &error) != MOTE_OK) ...
-//   session.generate(ids, n, mote_generation_default(), [](int32_t id) { return true; }, &error);
+//   alignas(64) static unsigned char arena[1 << 20];  // model.session_bytes(options) says how many
+//   if (session.init(model, options, arena, sizeof arena, &error) != MOTE_OK) return report(error.text);
+//   const auto on_token = [](int32_t id) { return id != 0; };
+//   if (session.generate(ids, n, mote_generation_default(), on_token, &error) != MOTE_OK) return 1;
 #pragma once
 
 #include "mote/mote.h"
 
-namespace mote {
+namespace mote::bare {
 
 /// A view of a .mote file, which must outlive it. May be shared by sessions in several threads; not copyable
 /// because sessions point to it.
@@ -71,12 +74,12 @@ class Session {
     return mote_encode(session_, &batch, error);
   }
   const float* output(uint32_t row = 0) const { return mote_session_output(session_, row); }
-  [[nodiscard]] mote_status embed(const char* text, size_t bytes, float* out, uint32_t width, mote_error* error,
-                                  uint32_t flags = 0) {
+  [[nodiscard]] mote_status embed(const char* text, size_t bytes, float* out, uint32_t width,
+                                  mote_error* error, uint32_t flags = 0) {
     return mote_embed(session_, text, bytes, flags, out, width, error);
   }
-  [[nodiscard]] mote_status classify(const char* text, size_t bytes, float* out, uint32_t width, mote_error* error,
-                                     uint32_t flags = 0) {
+  [[nodiscard]] mote_status classify(const char* text, size_t bytes, float* out, uint32_t width,
+                                     mote_error* error, uint32_t flags = 0) {
     return mote_classify(session_, text, bytes, flags, out, width, error);
   }
 
@@ -108,4 +111,4 @@ class Session {
   mote_session* session_ = nullptr;
 };
 
-}  // namespace mote
+}  // namespace mote::bare
