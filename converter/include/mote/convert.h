@@ -2,7 +2,7 @@
 /* Models as their authors publish them to .mote files: what `mote convert` does, for programs.
  *
  *   mote_convert_result* done = mote_convert("all-MiniLM-L6-v2", "minilm.mote", "{\"type\": \"q8\"}", NULL);
- *   if (mote_convert_status(done) != MOTE_OK) ... puts(mote_convert_sentence(done)) ...
+ *   if (mote_convert_status(done) != MOTE_OK) puts(mote_convert_sentence(done));
  *   mote_convert_free(done);
  *
  * Options are a JSON object, or null for none: the long options of `mote convert` without their dashes. An

@@ -2,9 +2,10 @@
 /* A backend (mote/backend.h) that multiplies f32 matrices with XNNPACK, in a library of its own:
  * mote::xnnpack, where the distribution has XNNPACK.
  *
- *   mote_xnnpack_initialize(&error);                                            (error handling left out)
+ *   mote_xnnpack_initialize(&error);
  *   size_t bytes = mote_xnnpack_bytes(model, threads, &error);
- *   void* region = <64-byte aligned memory of as many bytes>;
+ *   void* region = NULL;
+ *   posix_memalign(&region, MOTE_ALIGNMENT, bytes);
  *   const mote_backend* backend;
  *   mote_xnnpack_create(model, threads, region, bytes, &backend, &error);
  *   options.backend = backend;
