@@ -20,7 +20,10 @@ bool begins(std::span<const std::byte> file, std::initializer_list<uint8_t> byte
 FileType type_of(std::span<const std::byte> file) {
   if (begins(file, {0x89, 'P', 'N', 'G'})) return FileType::png;
   if (begins(file, {0xFF, 0xD8, 0xFF})) return FileType::jpeg;
-  convert::fail("is neither a PNG nor a JPEG");
+  convert::fail(
+      "is neither a PNG nor a JPEG, which are what mote reads; `ffmpeg -i FILE out.png` makes a PNG of most "
+      "other "
+      "pictures");
 }
 
 void read_rows(std::span<const std::byte> file, const Limits& limits, RowSink& sink) {

@@ -19,6 +19,21 @@ constexpr int64_t kMostPiped = int64_t{1} << 32;  // bytes of sound from standar
 
 }  // namespace
 
+const char* sound_formats() {
+#ifdef MOTE_HAS_SNDFILE
+  return "WAV, FLAC, MP3, Ogg Vorbis, Opus, AIFF, AU, CAF, W64 and RF64";
+#else
+  return "WAV alone (libsndfile, by scripts/install_packages sound before the build, reads FLAC, MP3, Ogg "
+         "Vorbis and Opus)";
+#endif
+}
+
+std::string other_sound_format(const std::string& name) {
+  const bool named = name != "-" && name != "sound";
+  return fmt::format("this build reads {}; `ffmpeg -i {} -ar 16000 out.wav` makes a WAV of others",
+                     sound_formats(), named ? name : "FILE");
+}
+
 int64_t place_after_seek(int64_t at, int64_t from, int64_t offset) {
   int64_t to = 0;
   return !__builtin_add_overflow(from, offset, &to) && to >= 0 && to <= kMostPiped ? to : at;
@@ -147,8 +162,16 @@ class SoundFile : public SoundSource {
     SF_VIRTUAL_IO calls = piped_calls();
     file_.reset(sf_open_virtual(&calls, SFM_READ, &info, &piped_));
   }
+  [[noreturn]] static void refuse(const std::string& path) {
+    const std::string why = sf_strerror(nullptr);
+    const int code = sf_error(nullptr);
+    if (code == SF_ERR_SYSTEM || code == SF_ERR_NO_ERROR) convert::fail("{}: {}", path, why);
+    if (code == SF_ERR_UNRECOGNISED_FORMAT)
+      convert::fail("{} is no sound of a known format: {}", path, other_sound_format(path));
+    convert::fail("{}: {} If it is sound, {}", path, why, other_sound_format(path));
+  }
   void begin(const std::string& path, const SF_INFO& info) {
-    if (file_ == nullptr) convert::fail("{}: {}", path, sf_strerror(nullptr));
+    if (file_ == nullptr) refuse(path);
     channels_ = info.channels;
     rate_ = static_cast<uint32_t>(info.samplerate);
     if (channels_ < 1 || channels_ > kMostChannels || rate_ < kLeastRate || rate_ > kMostRate)

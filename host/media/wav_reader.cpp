@@ -143,11 +143,7 @@ class WavFile : public SoundSource {
     std::array<std::byte, 12> head;
     if (bytes_.read(head.data(), head.size()) != head.size() || std::memcmp(head.data(), "RIFF", 4) != 0 ||
         std::memcmp(head.data() + 8, "WAVE", 4) != 0)
-      convert::fail(
-          "{} is no WAV; this build reads no other sound: libsndfile (scripts/install_packages sound) reads "
-          "FLAC "
-          "and OGG",
-          name_);
+      convert::fail("{} is no WAV: {}", name_, other_sound_format(name_));
     while (bytes_.read(head.data(), 8) == 8) {
       const auto length = little_endian<uint32_t>(head.data() + 4);
       if (std::memcmp(head.data(), "data", 4) == 0) return begin_samples(length);
@@ -173,7 +169,7 @@ class WavFile : public SoundSource {
     if (channels_ < 1 || channels_ > kMostTracks || rate_ < kSlowest || rate_ > kFastest)
       convert::fail("{}: {} channels of {} samples a second are not supported", name_, channels_, rate_);
     if (!known || bits % 8 != 0 || frame_bytes_ != channels_ * bits / 8)
-      convert::fail("{}: samples of kind {} and {} bits are not read by this build", name_, kind, bits);
+      convert::fail("{}: samples of kind {} and {} bits: {}", name_, kind, bits, other_sound_format(name_));
   }
   void begin_samples(uint32_t length) {
     if (channels_ == 0) convert::fail("{}: its samples come before their format", name_);

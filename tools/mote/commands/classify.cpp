@@ -220,7 +220,9 @@ void add_classify(CommandLine& line) {
   command.option("--image", &arguments.images, "Pictures, PNG or JPEG, for a model of pictures")
       .type("FILE")
       .repeated();
-  command.option("--sound", &arguments.sounds, "Sounds, WAV, FLAC or OGG, for a model of sound")
+  command
+      .option("--sound", &arguments.sounds,
+              "Sounds, for a model of sound: WAV; with libsndfile FLAC, MP3, Ogg Vorbis, Opus and others")
       .type("FILE")
       .repeated();
   command

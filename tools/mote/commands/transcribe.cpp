@@ -113,8 +113,10 @@ void add_transcribe(CommandLine& line) {
   auto [command, arguments] = model_command(
       line, "transcribe", "Write down what is said in a file of sound, or is in a picture", transcribe);
   command
-      .option("sound", &arguments.sound,
-              "WAV, FLAC or OGG; -: standard input, as of arecord -; a PNG or JPEG of a line of text")
+      .option(
+          "sound", &arguments.sound,
+          "WAV, and with libsndfile FLAC, MP3, Ogg Vorbis, Opus and others; -: standard input, as of arecord "
+          "-; a PNG or JPEG of a line of text")
       .type("SOUND")
       .required();
   command.option("--language", &arguments.language, "What is spoken (en); by default it is detected")
