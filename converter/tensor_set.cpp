@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/missing_tensor.h"
 #include "host/base/error.h"
 #include "host/base/work_budget.h"
 
@@ -33,7 +34,7 @@ std::map<std::string, SourceTensor>::const_iterator TensorSet::find(const std::s
 
 const SourceTensor& TensorSet::take(const std::string& name) {
   const auto found = find(name);
-  if (found == source_.tensors.end()) fail("tensor {} is missing", name);
+  if (found == source_.tensors.end()) fail("tensor {} is missing{}", name, asked_by(source_, name));
   taken_.insert(found->first);
   return found->second;
 }

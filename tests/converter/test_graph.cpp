@@ -196,6 +196,33 @@ TEST("graph: missing, misshapen and unknown tensors are named") {
   TEST_ASSERT_TRUE(contains(graph_error(infinite), "model.layers.0.input_layernorm.weight holds inf at 5"));
 }
 
+TEST("graph: a missing tensor comes with the key of the config that asked for it") {
+  TinyLlama layers;
+  layers.config["num_hidden_layers"] = 3;
+  const std::string why = graph_error(layers);
+  CAPTURE(why);
+  TEST_ASSERT_TRUE(contains(why, "tensor model.layers.2."));
+  TEST_ASSERT_TRUE(
+      contains(why, " is missing: num_hidden_layers = 3 in config.json asks for layer 2, of which there"));
+
+  TinyLlama biases;
+  biases.config["attention_bias"] = true;
+  biases.config["mlp_bias"] = false;
+  TEST_ASSERT_TRUE(
+      contains(graph_error(biases), "bias is missing: attention_bias = true in config.json asks for it"));
+
+  TinyLlama head;
+  head.config["tie_word_embeddings"] = false;
+  head.tensors.erase("lm_head.weight");
+  TEST_ASSERT_TRUE(
+      contains(graph_error(head),
+               "lm_head.weight is missing: tie_word_embeddings = false in config.json asks for a head"));
+
+  TinyLlama lost;  // a tensor of a layer that has others: no key is the cause
+  lost.tensors.erase("model.layers.1.mlp.up_proj.weight");
+  TEST_ASSERT_TRUE(graph_error(lost).ends_with("model.layers.1.mlp.up_proj.weight is missing"));
+}
+
 TEST("graph: a bias that only some of the fused have is 0 for the others") {
   TinyLlama model;
   model.add("model.layers.0.self_attn.k_proj.bias", {16});
