@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -118,6 +119,29 @@ TEST("this build's kernels are the listed ones of its architecture", "[kernel_li
     references += is_reference(kernels[i]);
   }
   TEST_ASSERT_EQUAL_UINT32(listed_references, references);
+}
+
+TEST("each operation with a kernel has a test in this folder", "[kernel_list]") {
+  std::string tests;
+  for (const auto& entry : fs::directory_iterator(fs::path(MOTE_SOURCE_DIR) / "tests/kernels")) {
+    if (entry.path().extension() != ".cpp" || entry.path().stem() == "test_kernel_list") continue;
+    std::ifstream file(entry.path());
+    tests += std::string((std::istreambuf_iterator<char>(file)), {});
+  }
+  std::set<std::string> with_kernels;  // experts has none of its own
+  for (const Line& line : lines()) with_kernels.insert(line.name);
+  std::ifstream operations(kKernelFolder / "op_list.inc");
+  for (std::string text; std::getline(operations, text);) {
+    if (text.rfind("OP(", 0) != 0) continue;
+    for (char& c : text) c = c == '(' || c == ',' || c == ')' ? ' ' : c;
+    std::istringstream words(text);
+    std::string macro, op, operation;
+    words >> macro >> op >> operation;
+    const auto first = with_kernels.lower_bound(operation + "_");
+    if (first == with_kernels.end() || first->rfind(operation + "_", 0) != 0) continue;
+    TEST_ASSERT_TRUE_MESSAGE(std::regex_search(tests, std::regex("Op::k" + op + "\\b")),
+                             "no test of Op::k" << op << " in tests/kernels");
+  }
 }
 
 }  // namespace mote::testing

@@ -300,6 +300,17 @@ TEST("a leaky rectifier multiplies negative values alone", "[leaky_relu]") {
   });
 }
 
+TEST("inputs are the caller's rows, and zeros where there is none", "[input]") {
+  each_kernel(Op::kInput, [](const KernelEntry& entry) {
+    GuardedRows in(2, 5, Edge::end), out(3, 5, Edge::end), expected(3, 5, Edge::start);
+    in.fill([](size_t t, size_t i) { return static_cast<float>(10 * t + i + 1); });
+    expected.fill([&](size_t t, size_t i) { return t == 1 ? 0.0f : in[t / 2][i]; });
+    const float* const rows[] = {in[0], nullptr, in[1]};
+    run_kernel(entry, InputArgs{5, rows, out.view()}, 3);
+    check_same_bits(expected, out);
+  });
+}
+
 namespace {
 
 constexpr double kTimeBound = 5.0;

@@ -307,14 +307,25 @@ TEST("scaling rows goes by rows: it is chained to the embedding and to itself", 
 }
 
 TEST("operations that leave tokens read rows of tokens, and only those by rows are chained", "[ops]") {
-  uint32_t leaving = 0, by_rows = 0;
+  constexpr const char* kNames[] = {
+#define OP(op, operation, types) #operation,
+#include "kernels/op_list.inc"
+  };
+  static_assert(std::size(kNames) == std::size(mote::kOpTraits));
+  std::string leaving, by_rows;
+  const char* const* name = kNames;
   for (const mote::Traits& traits : mote::kOpTraits) {
+    CAPTURE(*name);
     TEST_ASSERT_TRUE(!traits.leaves_tokens || traits.reads == mote::Reads::tokens);
     TEST_ASSERT_FALSE(traits.leaves_tokens && traits.by_rows());
     TEST_ASSERT_FALSE(traits.across_rows() && traits.by_rows());
-    leaving += traits.leaves_tokens;
-    by_rows += traits.by_rows();
+    if (traits.leaves_tokens) leaving += std::string(" ") + *name;
+    if (traits.by_rows()) by_rows += std::string(" ") + *name;
+    ++name;
   }
-  TEST_ASSERT_EQUAL_UINT32(2u, leaving);
-  TEST_ASSERT_EQUAL_UINT32(22u, by_rows);
+  TEST_ASSERT_EQUAL_STRING(" select pool", leaving.c_str());
+  TEST_ASSERT_EQUAL_STRING(  // in the order of op_list.inc
+      " embed positions norm quantize rope_table rope kv_store gate scale_rows input route clamp xielu "
+      "token_dropout activate sines mix_streams match_rms cutoff leaky_relu spline round",
+      by_rows.c_str());
 }
