@@ -18,6 +18,7 @@ if(MOTE_BUILD_TOOLS)
   install(TARGETS mote RUNTIME)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
 endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/docs/third-parties.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Components of find_package(mote), each with a library, its header and a file of pkg-config.
 set(components)
 if(TARGET mote_host)

@@ -18,6 +18,26 @@ if(MOTE_PLATFORM STREQUAL "posix")
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 endif()
 
+# Hardening of what runs under an operating system. The core calls nothing but memcpy and its like and is linked into
+# programs of any C library: -D_FORTIFY_SOURCE is for the rest (mote_host_options). docs/packaging.md has what it costs.
+if(MOTE_HARDEN AND MOTE_PLATFORM STREQUAL "posix" AND NOT MOTE_SANITIZE)
+  add_compile_options(-fstack-protector-strong)
+  include(CheckCXXCompilerFlag)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    check_cxx_compiler_flag(-fcf-protection=full MOTE_HAS_CF_PROTECTION)
+    add_compile_options($<$<BOOL:${MOTE_HAS_CF_PROTECTION}>:-fcf-protection=full>)
+  elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    check_cxx_compiler_flag(-mbranch-protection=standard MOTE_HAS_BRANCH_PROTECTION)
+    add_compile_options($<$<BOOL:${MOTE_HAS_BRANCH_PROTECTION}>:-mbranch-protection=standard>)
+  endif()
+  add_link_options(LINKER:-z,relro,-z,now)
+  if(NOT MOTE_STATIC)  # which is linked by -static-pie; -pie beside it would ask for a loader
+    include(CheckPIESupported)
+    check_pie_supported()
+  endif()
+  set(MOTE_HARDENED ON)
+endif()
+
 # Registers of x87 keep more bits than a float has.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^i[3-6]86$")
   add_compile_options(-msse2 -mfpmath=sse)
@@ -64,6 +84,9 @@ endfunction()
 # Converter, tools, platform, tests.
 function(mote_host_options target)
   target_compile_options(${target} PRIVATE ${MOTE_WARNINGS} -ffp-contract=off)
+  if(MOTE_HARDENED)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+  endif()
   # Instrumented templates of JSON and argument parsing take minutes to optimise; fuzzing gets them back. Null and
   # objects' ends are AddressSanitizer's too, and alignment counts where kernels and the runtime read files.
   if(MOTE_SANITIZE AND NOT MOTE_BUILD_FUZZERS)
