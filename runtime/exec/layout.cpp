@@ -286,6 +286,7 @@ mote_status take_scratch(Arena& arena, mote_session* s, mote_error* error) {
 
 /// Bytes for a text behind the longest prompt, of a model whose vectors are of texts.
 size_t prompt_room(const mote_session& s) {
+  if constexpr (!kHasWholeSequences) return 0;
   const file::Model& root = *s.model->root;
   if (s.options.text_bytes == 0 || size_of(root.prompts()) == 0 ||
       s.model->program->output_kind() != file::OutputKind::embedding || s.model->tokenizer.tokens == 0)
