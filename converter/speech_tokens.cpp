@@ -139,7 +139,7 @@ class SpeechTokens {
   static std::string code_named(const std::string& name) {
     static const std::map<std::string, std::string> kCodes = {
 #define SPEECH_LANGUAGE(language, code) {language, code},
-#include "converter/speech_languages.inc"
+#include "host/base/speech_languages.inc"
 #undef SPEECH_LANGUAGE
     };
     const auto found = kCodes.find(name);

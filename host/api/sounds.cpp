@@ -2,11 +2,13 @@
 //
 // mote/host.h: speech to text, text to speech.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "host/api/answers.h"
 #include "host/api/media.h"
 #include "host/api/result.h"
+#include "host/api/speech_options.h"
 #include "host/inputs/sound_file_input.h"
 #include "host/media/deflated.h"
 #include "host/tasks/picture_encoder.h"
@@ -71,8 +73,27 @@ host::Status read_picture(mote_host& opened, const mote_host_input& input, const
   return {};
 }
 
+/// Rounds seconds to milliseconds.
+double rounded(double seconds) { return std::round(seconds * 1000) / 1000; }
+
 json passage_json(const host::Passage& passage) {
-  return {{"text", passage.text}, {"begin", passage.begin}, {"end", passage.end}};
+  return {{"text", passage.text},
+          {"begin", rounded(passage.begin)},
+          {"start", rounded(passage.begin)},
+          {"end", rounded(passage.end)}};
+}
+
+/// Returns a segment with what Whisper tells of it, as the original writes it.
+json segment_json(const host::Passage& passage, size_t id) {
+  json segment = passage_json(passage);
+  segment["id"] = id;
+  if (passage.ids.empty()) return segment;
+  segment["tokens"] = passage.ids;
+  segment["temperature"] = passage.temperature;
+  segment["avg_logprob"] = passage.average_logprob;
+  segment["compression_ratio"] = passage.compression;
+  segment["no_speech_prob"] = passage.no_speech;
+  return segment;
 }
 
 /// Joins words said without a pause to segments that fit a line of subtitles.
@@ -94,43 +115,55 @@ std::vector<host::Passage> joined(const std::vector<host::Passage>& words) {
   return lines;
 }
 
+host::Status detect_language(mote_host& opened, const Turn& turn, host::SoundFileInput& sound,
+                             const host::Hooks& hooks, Reply& reply) {
+  const host::Model& model = *opened.model;
+  MOTE_TRY(host::require_whisper(model));
+  MOTE_TAKE(const auto found, host::detect_language(model, opened.choices(turn->platform()), sound, hooks));
+  json languages = json::array();
+  for (const host::LanguageProbability& one : found)
+    languages.push_back({{"language", one.code}, {"probability", one.probability}});
+  const std::string& code = found.front().code;
+  const auto* const bytes = reinterpret_cast<const std::byte*>(code.data());
+  reply.bytes.assign(bytes, bytes + code.size());
+  reply.json = {{"language", code}, {"languages", std::move(languages)}};
+  return {};
+}
+
 host::Status transcribe(mote_host& opened, const mote_host_input& input, const char* json_options,
                         const mote_host_calls* calls, Reply& reply) {
   const host::Model& model = *opened.model;
-  Options options(json_options);
-  host::TranscribeOptions wanted;
-  options.read("language", wanted.whisper.language);
-  options.read("translate", wanted.whisper.translate);
-  options.read("to", wanted.to);
-  options.finish();
-  wanted.whisper.deflated = host::deflater();
+  SpeechOptions read = read_speech_options(json_options);
+  host::TranscribeOptions& wanted = read.transcribe;
+  wanted.deflated = host::deflater();
   if (model.task() == MOTE_TASK_READ_PICTURES) return read_picture(opened, input, calls, reply);
   MOTE_TRY(host::require_speech(model, wanted));
   host::SoundFileInput sound(source_of(input), model.sound().rate);
   const host::Hooks hooks = hooks_of(opened, calls);
   const Turn turn(opened, "transcribe", hooks);
+  if (read.detects_language) return detect_language(opened, turn, sound, hooks, reply);
   host::WholeText whole(model);
   json segments = json::array();
   const bool of_words = model.task() == MOTE_TASK_TRANSCRIBE_WORDS;
-  if (model.task() == MOTE_TASK_TRANSCRIBE_WINDOWS && !wanted.whisper.deflated)
+  if (model.task() == MOTE_TASK_TRANSCRIBE_WINDOWS && !wanted.deflated)
     hooks.say("this build has no zlib, which tells texts that repeat themselves: they stay");
   const host::OnToken on_text = on_token_of(calls);
   const auto tell = [&](const host::Passage& segment) {
     if (calls != nullptr && calls->segment != nullptr)
       calls->segment(calls->user, segment.text.data(), segment.text.size(), segment.begin, segment.end);
-    segments.push_back(passage_json(segment));
+    segments.push_back(segment_json(segment, segments.size()));
   };
   std::vector<host::Passage> words;
-  MOTE_TAKE(
-      const host::Transcript transcript,
-      host::transcribe(model, opened.choices(turn->platform()), sound, wanted, hooks,
-                       [&](const host::Passage& passage) {
-                         whole.add(passage);
-                         const host::Passage shown{whole.shown(passage.text), passage.begin, passage.end};
-                         if (on_text) on_text(-1, shown.text);
-                         if (of_words) return words.push_back(passage);
-                         tell(shown);
-                       }));
+  MOTE_TAKE(const host::Transcript transcript,
+            host::transcribe(model, opened.choices(turn->platform()), sound, wanted, hooks,
+                             [&](const host::Passage& passage) {
+                               whole.add(passage);
+                               host::Passage shown = passage;
+                               shown.text = whole.shown(passage.text);
+                               if (on_text) on_text(-1, shown.text);
+                               if (of_words) return words.push_back(passage);
+                               tell(shown);
+                             }));
   for (host::Passage& line : joined(words)) tell({whole.shown(line.text), line.begin, line.end});
   const std::string text = whole.text();
   const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());

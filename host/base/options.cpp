@@ -97,6 +97,41 @@ void Options::read(const char* key, std::vector<std::string>& into) {
   }
 }
 
+void Options::read(const char* key, std::vector<double>& into, double least, double most) {
+  const nlohmann::ordered_json* value = find(key);
+  if (value == nullptr) return;
+  const auto fail = [&] { wrong(key, fmt::format("a list of numbers from {:g} to {:g}", least, most)); };
+  if (!value->is_array() || value->empty()) fail();
+  into.clear();
+  for (const nlohmann::ordered_json& one : *value) {
+    const double number = one.is_number() ? one.get<double>() : NAN;
+    if (!(number >= least && number <= most)) fail();
+    into.push_back(number);
+  }
+}
+
+void Options::read(const char* key, std::vector<int32_t>& into, int32_t least) {
+  const nlohmann::ordered_json* value = find(key);
+  if (value == nullptr) return;
+  const auto fail = [&] { wrong(key, fmt::format("a list of whole numbers from {} on", least)); };
+  if (!value->is_array()) fail();
+  into.clear();
+  for (const nlohmann::ordered_json& one : *value) {
+    const bool fits =
+        one.is_number_integer() && (!one.is_number_unsigned() || one.get<uint64_t>() <= INT32_MAX);
+    const int64_t number = fits ? one.get<int64_t>() : INT64_MIN;
+    if (number < least || number > INT32_MAX) fail();
+    into.push_back(static_cast<int32_t>(number));
+  }
+}
+
+void Options::read_or_null(const char* key, std::optional<double>& into) {
+  const nlohmann::ordered_json* value = find(key);
+  if (value == nullptr) return;
+  if (!value->is_number() && !value->is_null()) wrong(key, "a number, or null for none");
+  into = value->is_null() ? std::nullopt : std::optional(value->get<double>());
+}
+
 void Options::read_word(const char* key, std::string& into, std::initializer_list<const char*> words) {
   read(key, into);
   if (!given(key)) return;

@@ -39,6 +39,12 @@ class Options {
     read(key, value, range...);
     into = std::move(value);
   }
+  /// Reads a list of numbers that is not empty.
+  void read(const char* key, std::vector<double>& into, double least, double most);
+  /// Reads a list of whole numbers, which may be empty.
+  void read(const char* key, std::vector<int32_t>& into, int32_t least);
+  /// Reads a number, or null for none.
+  void read_or_null(const char* key, std::optional<double>& into);
   /// Reads one of the words.
   void read_word(const char* key, std::string& into, std::initializer_list<const char*> words);
   void read(const char* key, nlohmann::ordered_json& into);

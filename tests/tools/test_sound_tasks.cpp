@@ -196,7 +196,7 @@ TEST("a Whisper says again, less likely words, what deflates too well, and needs
   const Opened opened(whisper_file());
   const auto passages = [&](Deflated deflated) {
     TranscribeOptions options;
-    options.whisper.deflated = std::move(deflated);
+    options.deflated = std::move(deflated);
     CountedNoise sound(48000, kAny, kAny);
     std::vector<Passage> found;
     REQUIRE(transcribe(*opened.model, opened.choices, sound, options, {}, [&](const Passage& passage) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mote transcribe with a Whisper: the golden one, whose windows are of half a second, and a tokenizer with
-// marks of languages, tasks and times.
+// mote transcribe with a Whisper.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/command.h"
 #include "tests/tools/sound_files.h"
+#include "tests/tools/whisper_file.h"
 
 using namespace mote::testing;
 using nlohmann::json;
@@ -14,40 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Ids from 58 on; times are those from 69 on, which have no texts.
-const std::vector<std::string> kMarks = {"<58>",
-                                         "<59>",
-                                         "<|endoftext|>",
-                                         "<|startoftranscript|>",
-                                         "<|en|>",
-                                         "<|de|>",
-                                         "<|translate|>",
-                                         "<|transcribe|>",
-                                         "<|startofprev|>",
-                                         "<|nospeech|>",
-                                         "<|notimestamps|>"};
-
 const std::string& whisper() {
-  static const std::string path = [] {
-    const fs::path folder = scratch() / "whisper";
-    fs::copy(golden("whisper"), folder, fs::copy_options::recursive);
-    json tokenizer = json::parse(
-        read_text(std::string(MOTE_SOURCE_DIR) + "/tests/golden/tokenizers/small/tokenizer.json"));
-    for (size_t i = 0; i < kMarks.size(); ++i)
-      tokenizer["added_tokens"].push_back(special_token(58 + i, kMarks[i]));
-    write_text(folder / "tokenizer.json", tokenizer.dump());
-    json config = json::parse(read_text((folder / "config.json").string()));
-    config["decoder_start_token_id"] = 61;
-    config["eos_token_id"] = 60;
-    write_text(folder / "config.json", config.dump());
-    write_text(
-        folder / "generation_config.json",
-        json{{"eos_token_id", 60}, {"is_multilingual", true}, {"suppress_tokens", {58, 59, 61, 66, 67}}}
-            .dump());
-    std::string file = (folder / "out.mote").string();
-    assert_works(run("convert " + folder.string() + " -o " + file + " --type f32"));
-    return file;
-  }();
+  static const std::string path = marked_whisper("whisper", {{"suppress_tokens", {58, 59, 61, 66, 67}}});
   return path;
 }
 
@@ -93,6 +61,53 @@ TEST("a Whisper takes the language that it is told, and refuses one that it does
   TEST_ASSERT_TRUE(assert_works(run(command + " --language de")) !=
                    assert_works(run(command + " --language en")));
   assert_fails(run(command + " --language xx"), 1, "does not know the language 'xx'");
+}
+
+TEST("a Whisper takes a language by its English name and in any case, and lists those that it knows",
+     "[whisper]") {
+  if (!reads_sound(whisper())) return;
+  const std::string command = "transcribe " + whisper() + " " + long_noise() + " --json --language ";
+  for (const std::string language : {"German", "DE", "german"})
+    TEST_ASSERT_EQUAL_STRING("de", assert_json(run(command + language)).at("language").get<std::string>());
+  assert_fails(run(command + "french"), 1, "'french'; it knows en, de");
+}
+
+TEST("a Whisper tells the languages that may be spoken, the likeliest first", "[whisper]") {
+  if (!reads_sound(whisper())) return;
+  const std::string command = "transcribe " + whisper() + " " + long_noise() + " --detect-language";
+  const json found = assert_json(run(command + " --json"));
+  TEST_ASSERT_EQUAL_UINT32(2, found.at("languages").size());
+  const json &first = found.at("languages")[0], &second = found.at("languages")[1];
+  REQUIRE(found.at("language") == first.at("language"));
+  const double likelier = first.at("probability"), other = second.at("probability");
+  TEST_ASSERT_TRUE(likelier >= other);
+  TEST_ASSERT_DOUBLE_WITHIN(1e-6, 1.0, likelier + other);
+  const std::string text = assert_works(run(command));
+  TEST_ASSERT_EQUAL_INT(0, static_cast<int>(text.rfind(first.at("language").get<std::string>() + "\t", 0)));
+  REQUIRE(found.at("language") ==
+          assert_json(run("transcribe " + whisper() + " " + long_noise() + " --json")).at("language"));
+}
+
+TEST("wrong values of Whisper's options are wrong usage", "[whisper]") {
+  if (!reads_sound(whisper())) return;
+  const std::string command = "transcribe " + whisper() + " " + long_noise() + " ";
+  assert_fails(run(command + "--temperature 0,x"), 2,
+               "--temperature: expected numbers between commas, not 'x'");
+  assert_fails(run(command + "--temperature 0,"), 2, "nothing stands behind the last comma");
+  assert_fails(run(command + "--temperature ''"), 2, "--temperature");
+  assert_fails(run(command + "--suppress 1.5"), 2, "--suppress: expected ids between commas, not '1.5'");
+  assert_fails(run(command + "--logprob-threshold nan"), 2, "--logprob-threshold: expected a number or none");
+  assert_fails(run(command + "--carry-prompt"), 2, "--carry-prompt needs --prompt");
+  assert_fails(run(command + "--beams 0"), 2, "--beams");
+  assert_fails(run(command + "--suppress 100"), 1, "token 100 is to be suppressed, but ids end at 99");
+}
+
+TEST("a prompt that is too long says how much of it is read", "[whisper]") {
+  if (!reads_sound(whisper())) return;
+  const Outcome output =
+      run("transcribe " + whisper() + " " + long_noise() + " --prompt '" + std::string(60, 'a') + "'");
+  assert_works(output);
+  TEST_ASSERT_TRUE(contains(output.err, "of which the last 25 are read"));
 }
 
 TEST("a Whisper takes the language and the task of its files where it is told none", "[whisper]") {

@@ -26,7 +26,7 @@ _REMEDIES: Dict[int, str] = {
     d.REMEDY_CONVERT_TOKENIZER: "convert it with its tokenizer",
     d.REMEDY_ENCODER_TASKS: "use embed or classify",
     d.REMEDY_CONTINUE_TEXT: "use generate",
-    d.REMEDY_WHISPER_ALONE: "language= and translate= are for Whisper",
+    d.REMEDY_WHISPER_ALONE: "language=, translate=, prompt= and the like are for Whisper",
     d.REMEDY_SPEECH2TEXT_ALONE: "to= is for Speech2Text",
     d.REMEDY_FEWER_THREADS: "ask for fewer with threads=",
     d.REMEDY_TEXT_MODEL: "text_model= compares pictures with texts",

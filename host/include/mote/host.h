@@ -70,7 +70,7 @@ typedef enum mote_remedy {
   MOTE_REMEDY_CONVERT_TOKENIZER = 21, /* convert it with its tokenizer */
   MOTE_REMEDY_ENCODER_TASKS = 22,     /* embed or classify */
   MOTE_REMEDY_CONTINUE_TEXT = 23,     /* generate */
-  MOTE_REMEDY_WHISPER_ALONE = 24,     /* leave out "language" and "translate" */
+  MOTE_REMEDY_WHISPER_ALONE = 24,     /* leave out "language" and what else is Whisper's */
   MOTE_REMEDY_SPEECH2TEXT_ALONE = 25, /* leave out "to" */
   MOTE_REMEDY_FEWER_THREADS = 26,     /* ask for fewer threads */
   MOTE_REMEDY_TEXT_MODEL = 27,        /* open it with "text-model" */
@@ -240,12 +240,17 @@ mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count
 
 /* ---- Sounds and pictures ---- */
 
-/* Speech to text, or the text of a picture: {"text", "segments": [{"text", "begin", "end"}, ...] in seconds,
-   "language", "heard", "damage": what is wrong with the file}; the text is the result's bytes too.
-   calls->text gets each passage and calls->segment each segment as it is known. Where passages are words
-   ("task" of mote_host_info is "transcribe_words") they are {"words": [...]} too, and join to segments at the
-   end.
-   Options: language, translate (into English), to. */
+/* Speech to text, or the text of a picture: {"text", "segments": [{"id", "start", "end" in seconds, "begin",
+   which is "start", "text"; of Whisper also "tokens", "temperature", "avg_logprob", "compression_ratio",
+   "no_speech_prob"}, ...], "language", "heard", "damage": what is wrong with the file}; the text is the
+   result's bytes too. calls->text gets each passage and calls->segment each segment as it is known. Where
+   passages are words ("task" of mote_host_info is "transcribe_words") they are {"words": [...]} too, and join
+   to segments at the end.
+   Options: to; of Whisper: language (a code or an English name), detect-language (instead of a transcript
+   {"language", "languages": [{"language", "probability"}, ...]}, the likeliest first), translate (into
+   English), prompt, carry-prompt, hotwords, beams, best-of, temperature (a list), condition, timestamps,
+   suppress (ids; -1: those of the file), logprob-threshold, compression-threshold, no-speech-threshold (null:
+   none). docs/cli.md says what they do. */
 mote_host_result* mote_host_transcribe(mote_host* model, const mote_host_input* input, const char* options,
                                        const mote_host_calls* calls);
 /* Samples [n] of a text that is said, or of ids, and {"rate", "samples", "seconds"}. Options: seed, speed. */

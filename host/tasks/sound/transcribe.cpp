@@ -19,8 +19,8 @@ namespace mote::host {
 Status require_speech(const Model& model, const TranscribeOptions& options) {
   if (model.sound().rate == 0) return failed("{} does not take sound", model.name());
   const bool windows = model.task() == MOTE_TASK_TRANSCRIBE_WINDOWS;
-  if (!windows && (!options.whisper.language.empty() || options.whisper.translate))
-    return failed(Remedy::whisper_alone, "{} knows no languages", model.name());
+  if (!windows && options.whisper != WhisperOptions())
+    return failed(Remedy::whisper_alone, "{} is no Whisper", model.name());
   if (model.task() != MOTE_TASK_TRANSCRIBE_BEAMS && !options.to.empty())
     return failed(Remedy::speech2text_alone, "{} writes one language", model.name());
   return windows ? require_whisper(model) : Status();
@@ -49,7 +49,7 @@ Result<Transcript> transcribe(const Model& model, const SessionChoices& choices,
       break;
     case MOTE_TASK_TRANSCRIBE_WINDOWS: {
       MOTE_TAKE(transcript.language,
-                transcribe_whisper(model, choices, sound, options.whisper, hooks, found));
+                transcribe_whisper(model, choices, sound, options.whisper, options.deflated, hooks, found));
       break;
     }
     default:

@@ -18,7 +18,8 @@ namespace mote::host {
 
 struct TranscribeOptions {
   WhisperOptions whisper;
-  std::string to;  // the language to write, of MOTE_TASK_TRANSCRIBE_BEAMS with several; "": the file's
+  Deflated deflated;  // tells texts of Whisper's that repeat themselves, which are decoded again; empty: none
+  std::string to;     // the language to write, of MOTE_TASK_TRANSCRIBE_BEAMS with several; "": the file's
 };
 
 struct Transcript {

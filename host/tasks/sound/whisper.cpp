@@ -12,8 +12,6 @@ namespace mote::host {
 namespace {
 
 constexpr uint64_t kSeed = 1;
-constexpr double kTemperatures[] = {0.0, 0.2, 0.4, 0.6, 0.8, 1.0};
-constexpr double kMostCompression = 2.4, kUnlikely = -1.0, kSilent = 0.6;
 
 WhisperTokens whisper_tokens(const Model& model) {
   WhisperTokens tokens;
@@ -22,6 +20,8 @@ WhisperTokens whisper_tokens(const Model& model) {
   tokens.stop = model.info().stop_ids[0];
   return tokens;
 }
+
+uint32_t texts_at_once(const WhisperOptions& options) { return std::max(options.beams, options.best_of); }
 
 }  // namespace
 
@@ -33,82 +33,99 @@ Status require_whisper(const Model& model) {
   return {};
 }
 
-WhisperDecoder::WhisperDecoder(const Model& model, const WhisperTokens& tokens, Deflated deflated)
+WhisperDecoder::WhisperDecoder(const Model& model, const WhisperTokens& tokens, const WhisperOptions& options,
+                               Deflated deflated)
     : model_(&model),
+      options_(&options),
       tokens_(tokens),
-      rules_(tokens),
+      rules_(tokens, options.suppressed, options.timestamps),
       deflated_(std::move(deflated)),
       context_(model.info().context),
       vocab_(model.info().vocab),
       begin_{tokens.start},
-      random_(kSeed) {}
+      random_(kSeed) {
+  set_language(-1, false);
+}
 
 Result<WhisperDecoder> WhisperDecoder::make(const Model& model, const SessionChoices& choices,
-                                            Deflated deflated) {
+                                            const WhisperOptions& options, Deflated deflated) {
   MOTE_TRY(require_whisper(model));
-  WhisperDecoder decoder(model, whisper_tokens(model), std::move(deflated));
-  mote_session_options options = session_options(model, choices);
-  options.batch = options.logit_rows = 1;
-  options.context = model.info().context;
-  options.chunk = std::max(model.sound().frames, options.context);
-  MOTE_TAKE(decoder.session_, Session::begin(model, options));
+  WhisperDecoder decoder(model, whisper_tokens(model), options, std::move(deflated));
+  mote_session_options session = session_options(model, choices);
+  session.batch = session.logit_rows = texts_at_once(options);
+  session.context = model.info().context;
+  session.chunk = std::max({model.sound().frames, session.context, session.batch});
+  MOTE_TAKE(decoder.session_, Session::begin(model, session));
   return decoder;
 }
 
-Status WhisperDecoder::hear(const std::vector<float>& features, const Hooks& hooks) {
+Status WhisperDecoder::forget() {
   mote_error error = {};
-  MOTE_TRY(from_core(mote_session_truncate(session_.get(), 0, 0, &error), error, model_->name()));
+  for (uint32_t i = 0; i < texts_at_once(*options_); ++i)
+    MOTE_TRY(from_core(mote_session_truncate(session_.get(), i, 0, &error), error, model_->name()));
+  return {};
+}
+
+Status WhisperDecoder::hear(const std::vector<float>& features, const Hooks& hooks) {
+  MOTE_TRY(forget());
   const auto rows = static_cast<uint32_t>(features.size() / sound().bins);
   return encode_values(session_, features.data(), rows, hooks, model_->name());
 }
 
-/// Returns the logits behind further tokens.
-Result<const float*> WhisperDecoder::append(const std::vector<int32_t>& ids, const Hooks& hooks) {
+/// Appends tokens to the first text and computes the logits behind the last.
+Status WhisperDecoder::append(const std::vector<int32_t>& ids, const Hooks& hooks) {
   std::vector<mote_row> rows;
   for (size_t i = 0; i < ids.size(); ++i) rows.push_back({0, ids[i], 0, i + 1 == ids.size() ? 1u : 0u});
   mote_rows call{};
   call.rows = rows.data();
   call.count = static_cast<uint32_t>(rows.size());
-  MOTE_TRY(compute(session_, call, hooks, model_->name()));
-  return mote_session_logits(session_.get(), 0);
+  return compute(session_, call, hooks, model_->name());
 }
 
-Result<uint32_t> WhisperDecoder::detect_language(const Hooks& hooks) {
-  MOTE_TAKE(const float* logits, append({tokens_.start}, hooks));
-  uint32_t best = 0;
-  float most = -INFINITY;
-  for (uint32_t i = 0; i < model_->task_info().languages; ++i) {
-    int32_t id = 0;
-    mote_model_language(model_->get(), i, &id);
-    if (logits[id] > most) {
-      most = logits[id];
-      best = i;
-    }
+/// Goes on with texts, of which each continues an earlier one by its last token.
+Status WhisperDecoder::go_on(const std::vector<uint32_t>& from, const std::vector<SaidText>& texts,
+                             const Hooks& hooks) {
+  std::vector<uint32_t> all(texts_at_once(*options_));
+  bool moved = false;
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    all[i] = i < from.size() ? from[i] : i;
+    moved = moved || all[i] != i;
   }
   mote_error error = {};
-  MOTE_TRY(from_core(mote_session_truncate(session_.get(), 0, 0, &error), error, model_->name()));
-  return best;
+  if (moved)
+    MOTE_TRY(from_core(mote_session_reorder(session_.get(), all.data(), &error), error, model_->name()));
+  std::vector<mote_row> rows;
+  for (uint32_t i = 0; i < texts.size(); ++i) rows.push_back({i, texts[i].ids.back(), 0, 1});
+  mote_rows call{};
+  call.rows = rows.data();
+  call.count = static_cast<uint32_t>(rows.size());
+  return compute(session_, call, hooks, model_->name());
+}
+
+Result<std::vector<double>> WhisperDecoder::language_probabilities(const Hooks& hooks) {
+  MOTE_TRY(append({tokens_.start}, hooks));
+  std::vector<float> known(model_->task_info().languages);
+  for (uint32_t i = 0; i < known.size(); ++i) {
+    int32_t id = 0;
+    mote_model_language(model_->get(), i, &id);
+    known[i] = logits(0)[id];
+  }
+  MOTE_TRY(forget());
+  const double all = log_sum_exp(known);
+  std::vector<double> probabilities;
+  for (const float logit : known) probabilities.push_back(std::exp(static_cast<double>(logit) - all));
+  return probabilities;
 }
 
 void WhisperDecoder::set_language(int32_t id, bool translate, bool by_user) {
   const mote_speech_info& speech = tokens_.speech;
-  const bool named = by_user || speech.names_task != 0;
-  begin_ = {tokens_.start, id, translate ? speech.translate : named ? speech.transcribe : -1};
+  const bool named = id >= 0 && (by_user || speech.names_task != 0);
+  begin_ = {tokens_.start, id,
+            translate ? speech.translate
+            : named   ? speech.transcribe
+                      : -1,
+            options_->timestamps ? -1 : speech.no_timestamps};
   std::erase(begin_, -1);
-}
-
-int32_t WhisperDecoder::choose(const std::vector<float>& logits, double temperature) {
-  const auto best = std::max_element(logits.begin(), logits.end());
-  if (temperature == 0.0) return static_cast<int32_t>(best - logits.begin());
-  const auto weight = [&](float logit) { return std::exp(static_cast<double>(logit - *best) / temperature); };
-  double sum = 0;
-  for (const float logit : logits) sum += weight(logit);
-  double left = std::uniform_real_distribution<double>(0.0, sum)(random_);
-  for (size_t i = 0; i < logits.size(); ++i) {
-    left -= weight(logits[i]);
-    if (left < 0) return static_cast<int32_t>(i);
-  }
-  return static_cast<int32_t>(best - logits.begin());
 }
 
 Result<std::string> WhisperDecoder::text_of(const std::vector<int32_t>& ids) const {
@@ -117,65 +134,75 @@ Result<std::string> WhisperDecoder::text_of(const std::vector<int32_t>& ids) con
   return text_of_ids(*model_, said, 0);
 }
 
+Result<std::vector<int32_t>> WhisperDecoder::ids_of(const std::string& text) const {
+  const std::string said = trimmed(text);
+  if (said.empty()) return std::vector<int32_t>();
+  return tokenize(*model_, session_, " " + said, 0);
+}
+
 double WhisperDecoder::compression_of(const std::string& text) const {
-  const size_t first = text.find_first_not_of(" \n\t"), last = text.find_last_not_of(" \n\t");
-  const std::string_view said = first == std::string::npos
-                                    ? std::string_view()
-                                    : std::string_view(text).substr(first, last - first + 1);
+  const std::string said = trimmed(text);
   if (!deflated_) return 0;
   return static_cast<double>(said.size()) / static_cast<double>(deflated_(std::as_bytes(std::span(said))));
 }
 
-/// Says tokens behind `length` others, whose logits are given, until the text ends.
-Status WhisperDecoder::say(const float* logits, size_t length, WhisperText& said, const Hooks& hooks) {
-  double sum = 0;
+/// Says texts behind `length` tokens, the last of which has logits, until they end.
+Status WhisperDecoder::say(WhisperSearch& search, size_t length, const Hooks& hooks) {
   std::vector<float> allowed(vocab_);
   for (uint32_t step = 0; step < context_ / 2; ++step) {
-    std::copy_n(logits, vocab_, allowed.begin());
-    rules_.apply(said.ids, allowed);
-    const int32_t id = choose(allowed, said.temperature);
-    sum += static_cast<double>(allowed[static_cast<size_t>(id)]) - log_sum_exp(allowed);
-    if (id == tokens_.stop) break;
-    said.ids.push_back(id);
-    if (++length > context_) break;
-    MOTE_TAKE(logits, append({id}, hooks));
+    const auto texts = static_cast<uint32_t>(search.going().size());
+    for (uint32_t i = 0; i < texts; ++i) {
+      std::copy_n(logits(step == 0 ? 0 : i), vocab_, allowed.begin());
+      rules_.apply(search.going()[i].ids, allowed);
+      search.consider(i, allowed);
+    }
+    const std::vector<uint32_t> from = search.advance();
+    if (from.empty() || ++length > context_) break;
+    MOTE_TRY(go_on(step == 0 ? std::vector<uint32_t>(from.size(), 0) : from, search.going(), hooks));
   }
-  said.average_logprob = sum / static_cast<double>(said.ids.size() + 1);
   return {};
 }
 
 Result<WhisperText> WhisperDecoder::decode_at(const std::vector<int32_t>& earlier, double temperature,
                                               const Hooks& hooks) {
-  mote_error error = {};
-  MOTE_TRY(from_core(mote_session_truncate(session_.get(), 0, 0, &error), error, model_->name()));
+  MOTE_TRY(forget());
   std::vector<int32_t> prompt;
   if (!earlier.empty() && tokens_.speech.previous >= 0) {
-    const size_t kept = std::min<size_t>(earlier.size(), context_ / 2 - 1);
+    const size_t kept = std::min<size_t>(earlier.size(), most_earlier());
     prompt.push_back(tokens_.speech.previous);
     prompt.insert(prompt.end(), earlier.end() - static_cast<ptrdiff_t>(kept), earlier.end());
   }
   prompt.push_back(tokens_.start);
-  MOTE_TAKE(const float* logits, append(prompt, hooks));
+  MOTE_TRY(append(prompt, hooks));
   WhisperText said{{}, "", temperature, 0, 0, 0};
   if (tokens_.speech.no_speech >= 0)
     said.no_speech =
-        std::exp(static_cast<double>(logits[tokens_.speech.no_speech]) - log_sum_exp({logits, vocab_}));
-  if (begin_.size() > 1) {
-    MOTE_TAKE(logits, append({begin_.begin() + 1, begin_.end()}, hooks));
-  }
-  MOTE_TRY(say(logits, prompt.size() + begin_.size() - 1, said, hooks));
+        std::exp(static_cast<double>(logits(0)[tokens_.speech.no_speech]) - log_sum_exp({logits(0), vocab_}));
+  if (begin_.size() > 1) MOTE_TRY(append({begin_.begin() + 1, begin_.end()}, hooks));
+  const auto search = temperature == 0.0 && options_->beams > 1
+                          ? searched_texts(options_->beams, tokens_.stop)
+                          : drawn_texts(options_->best_of, temperature, tokens_.stop, random_);
+  MOTE_TRY(say(*search, prompt.size() + begin_.size() - 1, hooks));
+  const SaidText best = search->best();
+  said.ids = best.ids;
+  said.average_logprob = best.sum / static_cast<double>(best.ids.size() + 1);
   MOTE_TAKE(said.text, text_of(said.ids));
   said.compression = compression_of(said.text);
   return said;
 }
 
+bool WhisperDecoder::is_failure(const WhisperText& said) const {
+  const bool repeats = options_->most_compression && said.compression > *options_->most_compression;
+  const bool unlikely = options_->least_logprob && said.average_logprob < *options_->least_logprob;
+  const bool silent = options_->silence && said.no_speech > *options_->silence && unlikely;
+  return (repeats || unlikely) && !silent;
+}
+
 Result<WhisperText> WhisperDecoder::decode(const std::vector<int32_t>& earlier, const Hooks& hooks) {
   WhisperText said{};
-  for (const double temperature : kTemperatures) {
+  for (const double temperature : options_->temperatures) {
     MOTE_TAKE(said, decode_at(earlier, temperature, hooks));
-    const bool unlikely = said.average_logprob < kUnlikely;
-    const bool silent = said.no_speech > kSilent && unlikely;
-    if (silent || (said.compression <= kMostCompression && !unlikely)) break;
+    if (!is_failure(said)) break;
   }
   return said;
 }

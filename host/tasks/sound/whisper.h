@@ -4,10 +4,8 @@
 // decoding.py and transcribe.py).
 #pragma once
 
-#include <cstddef>
-#include <functional>
+#include <memory>
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -15,18 +13,11 @@
 #include "host/tasks/session.h"
 #include "host/tasks/sound/passage.h"
 #include "host/tasks/sound/sound_input.h"
+#include "host/tasks/sound/whisper_options.h"
 #include "host/tasks/sound/whisper_rules.h"
+#include "host/tasks/sound/whisper_search.h"
 
 namespace mote::host {
-
-/// Returns how many bytes zlib makes of these.
-using Deflated = std::function<size_t(std::span<const std::byte>)>;
-
-struct WhisperOptions {
-  std::string language;  // a code; "": it is detected
-  bool translate = false;
-  Deflated deflated;  // tells a text that repeats itself, which is decoded again; empty: no text is told
-};
 
 /// The meaning of a window's tokens.
 struct WhisperText {
@@ -43,33 +34,43 @@ Status require_whisper(const Model& model);
 /// A decoder with the sound of a window.
 class WhisperDecoder {
  public:
-  /// Fails as require_whisper does. The model must outlive the decoder.
-  static Result<WhisperDecoder> make(const Model& model, const SessionChoices& choices, Deflated deflated);
+  /// Fails as require_whisper does. The model and the options must outlive the decoder.
+  static Result<WhisperDecoder> make(const Model& model, const SessionChoices& choices,
+                                     const WhisperOptions& options, Deflated deflated);
 
   const Model& model() const { return *model_; }
   const mote_sound_info& sound() const { return model_->sound(); }
   const WhisperTokens& tokens() const { return tokens_; }
+  /// Returns the most ids in front of a window's text.
+  size_t most_earlier() const { return context_ / 2 - 1; }
   /// Takes the features [frames, bins] of a window.
   Status hear(const std::vector<float>& features, const Hooks& hooks);
-  /// Returns the likeliest language's number.
-  Result<uint32_t> detect_language(const Hooks& hooks);
+  /// Returns the probability of each language that the model knows.
+  Result<std::vector<double>> language_probabilities(const Hooks& hooks);
   /// Decodes in a language from now on; models of one language have neither `id` nor `translate`. Where the
   /// user says the language, the token to transcribe stands behind it, else where the file has it so.
   void set_language(int32_t id, bool translate, bool by_user = false);
-  /// Returns the text that follows the ids of earlier text; it is decoded at rising temperatures until it is
-  /// no failure.
+  /// Returns the text that follows the ids of earlier text; it is decoded at each of the temperatures until
+  /// it is no failure.
   Result<WhisperText> decode(const std::vector<int32_t>& earlier, const Hooks& hooks);
   Result<std::string> text_of(const std::vector<int32_t>& ids) const;
+  /// Returns the ids of a text that stands in front of others.
+  Result<std::vector<int32_t>> ids_of(const std::string& text) const;
 
  private:
-  WhisperDecoder(const Model& model, const WhisperTokens& tokens, Deflated deflated);
+  WhisperDecoder(const Model& model, const WhisperTokens& tokens, const WhisperOptions& options,
+                 Deflated deflated);
   Result<WhisperText> decode_at(const std::vector<int32_t>& earlier, double temperature, const Hooks& hooks);
-  Status say(const float* logits, size_t length, WhisperText& said, const Hooks& hooks);
-  Result<const float*> append(const std::vector<int32_t>& ids, const Hooks& hooks);
-  int32_t choose(const std::vector<float>& logits, double temperature);
+  Status say(WhisperSearch& search, size_t length, const Hooks& hooks);
+  Status forget();
+  Status append(const std::vector<int32_t>& ids, const Hooks& hooks);
+  Status go_on(const std::vector<uint32_t>& from, const std::vector<SaidText>& texts, const Hooks& hooks);
+  const float* logits(uint32_t row) const { return mote_session_logits(session_.get(), row); }
+  bool is_failure(const WhisperText& said) const;
   double compression_of(const std::string& text) const;
 
   const Model* model_;
+  const WhisperOptions* options_;
   WhisperTokens tokens_;
   WhisperRules rules_;
   Deflated deflated_;
@@ -79,10 +80,20 @@ class WhisperDecoder {
   std::mt19937_64 random_;
 };
 
-/// Transcribes a whole sound; `found` gets each passage as it is known. Returns the language's code, or ""
-/// where the model has but one.
+struct LanguageProbability {
+  std::string code;
+  double probability;
+};
+
+/// Returns the languages that may be spoken in the first window of a sound, the likelier first; of a model
+/// that knows English alone, that.
+Result<std::vector<LanguageProbability>> detect_language(const Model& model, const SessionChoices& choices,
+                                                         SoundInput& sound, const Hooks& hooks);
+
+/// Transcribes a whole sound; `found` gets each passage as it is known. `deflated` tells a text that repeats
+/// itself; empty: no text is told. Returns the language's code, or "" where the model has but one.
 Result<std::string> transcribe_whisper(const Model& model, const SessionChoices& choices, SoundInput& sound,
-                                       const WhisperOptions& options, const Hooks& hooks,
-                                       const OnPassage& found);
+                                       const WhisperOptions& options, const Deflated& deflated,
+                                       const Hooks& hooks, const OnPassage& found);
 
 }  // namespace mote::host

@@ -26,10 +26,23 @@ double log_sum_exp(std::span<const float> logits) {
   return static_cast<double>(largest) + std::log(sum);
 }
 
+WhisperRules::WhisperRules(const WhisperTokens& tokens, const std::optional<std::vector<int32_t>>& suppressed,
+                           bool timestamps)
+    : tokens_(tokens), timestamps_(timestamps) {
+  const std::span<const int32_t> of_file(tokens.speech.suppressed, tokens.speech.suppressed_count);
+  const bool all = !suppressed || std::find(suppressed->begin(), suppressed->end(), -1) != suppressed->end();
+  if (suppressed && suppressed->empty()) return;
+  // Any list leaves out the marks of tasks, too, whose ids are behind the token that ends a text.
+  for (const int32_t id : of_file)
+    if (all || id >= tokens.stop) suppressed_.push_back(id);
+  if (!suppressed) return;
+  for (const int32_t id : *suppressed)
+    if (id >= 0) suppressed_.push_back(id);
+}
+
 void WhisperRules::suppress(size_t said, std::span<float> logits) const {
   const mote_speech_info& speech = tokens_.speech;
-  for (uint32_t i = 0; i < speech.suppressed_count; ++i)
-    logits[static_cast<size_t>(speech.suppressed[i])] = -INFINITY;
+  for (const int32_t id : suppressed_) logits[static_cast<size_t>(id)] = -INFINITY;
   for (uint32_t i = 0; said == 0 && i < speech.suppressed_first_count; ++i)
     logits[static_cast<size_t>(speech.suppressed_first[i])] = -INFINITY;
 }
@@ -65,7 +78,7 @@ void WhisperRules::prefer_timestamps(std::span<float> logits) const {
 
 void WhisperRules::apply(std::span<const int32_t> said, std::span<float> logits) const {
   suppress(said.size(), logits);
-  if (tokens_.speech.first_timestamp < 0) return;
+  if (!timestamps_ || tokens_.speech.first_timestamp < 0) return;
   if (tokens_.speech.no_timestamps >= 0)
     logits[static_cast<size_t>(tokens_.speech.no_timestamps)] = -INFINITY;
   pair_timestamps(said, logits);

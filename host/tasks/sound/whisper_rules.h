@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,7 +22,11 @@ struct WhisperTokens {
 /// Timestamps of a text so far stand in pairs, a segment's end and the next one's begin, and never fall.
 class WhisperRules {
  public:
-  explicit WhisperRules(const WhisperTokens& tokens) : tokens_(tokens) {}
+  /// `suppressed` are the ids that the caller forbids in place of the file's (WhisperOptions). Without
+  /// `timestamps` times have no rules.
+  explicit WhisperRules(const WhisperTokens& tokens,
+                        const std::optional<std::vector<int32_t>>& suppressed = std::nullopt,
+                        bool timestamps = true);
 
   /// Makes the logits of what may not follow the text's tokens `said` minus infinity.
   void apply(std::span<const int32_t> said, std::span<float> logits) const;
@@ -32,6 +37,8 @@ class WhisperRules {
   void prefer_timestamps(std::span<float> logits) const;
 
   WhisperTokens tokens_;
+  std::vector<int32_t> suppressed_;
+  bool timestamps_;
 };
 
 /// Returns the logarithm of the sum of the numbers' exponentials.

@@ -7,11 +7,11 @@
 
 #include "host/tasks/sound/mel_reader.h"
 #include "host/tasks/sound/whisper.h"
+#include "host/tasks/sound/whisper_earlier.h"
+#include "host/tasks/sound/whisper_languages.h"
 
 namespace mote::host {
 namespace {
-
-constexpr double kLeastLogprob = -1.0, kSilence = 0.6, kResets = 0.5;
 
 /// Cuts a window's tokens into passages and says how many frames of it are done.
 class WindowCutter {
@@ -81,72 +81,105 @@ class WindowCutter {
   uint32_t frames_;
 };
 
-/// Sets the language that is wanted or heard in the first window and returns its code.
-Result<std::string> begin_language(WhisperDecoder& decoder, MelReader& reader, const WhisperOptions& options,
-                                   const Hooks& hooks) {
-  const mote_speech_info& speech = decoder.tokens().speech;
-  const mote_model* model = decoder.model().get();
-  if (decoder.model().task_info().languages == 0) {
-    if (options.translate || (!options.language.empty() && options.language != "en"))
-      return failed("this model knows English alone");
-    return std::string();
-  }
-  if (options.translate && speech.translate < 0) return failed("this model does not translate");
-  const bool translates = options.translate || speech.translates != 0;
-  int32_t id = -1;
-  if (options.language.empty() && speech.language != 0) {
-    const char* code = mote_model_language(model, speech.language - 1, &id);
-    decoder.set_language(id, translates);
-    return std::string(code);
-  }
-  for (uint32_t i = 0; !options.language.empty(); ++i) {
-    const char* code = mote_model_language(model, i, &id);
-    if (code == nullptr) return failed("this model does not know the language '{}'", options.language);
-    if (options.language != code) continue;
-    decoder.set_language(id, translates, true);
-    return std::string(code);
-  }
+/// Reads the first window.
+Status hear_first(WhisperDecoder& decoder, MelReader& reader, const Hooks& hooks) {
   std::vector<float> features(size_t{decoder.sound().frames} * reader.mels());
   MOTE_TRY(reader.read(0, decoder.sound().frames, features.data()));
-  MOTE_TRY(decoder.hear(features, hooks));
-  MOTE_TAKE(const uint32_t heard, decoder.detect_language(hooks));
-  const char* code = mote_model_language(model, heard, &id);
-  decoder.set_language(id, translates);
-  return std::string(code);
+  return decoder.hear(features, hooks);
+}
+
+/// Fails for options that the model cannot honour.
+Status require_options(const WhisperDecoder& decoder, const WhisperOptions& options) {
+  const mote_speech_info& speech = decoder.tokens().speech;
+  if (options.translate && speech.translate < 0) return failed("this model does not translate");
+  if (!options.timestamps && speech.no_timestamps < 0)
+    return failed("this model has no token for text without times");
+  for (const int32_t id : options.suppressed.value_or(std::vector<int32_t>())) {
+    const uint32_t vocab = decoder.model().info().vocab;
+    if (id >= 0 && static_cast<uint32_t>(id) >= vocab)
+      return failed("token {} is to be suppressed, but ids end at {}", id, vocab - 1);
+  }
+  return {};
+}
+
+/// Sets the language that is told, or else heard in the first window, and returns its code.
+Result<std::string> begin_language(WhisperDecoder& decoder, MelReader& reader, SpokenLanguage language,
+                                   const WhisperOptions& options, const Hooks& hooks) {
+  const mote_speech_info& speech = decoder.tokens().speech;
+  const Model& model = decoder.model();
+  if (model.task_info().languages == 0) return std::string();
+  if (options.language.empty() && speech.language != 0) {
+    language = language_at(model, speech.language - 1);
+  } else if (options.language.empty()) {
+    MOTE_TRY(hear_first(decoder, reader, hooks));
+    MOTE_TAKE(const std::vector<double> heard, decoder.language_probabilities(hooks));
+    const auto best = std::max_element(heard.begin(), heard.end());
+    language = language_at(model, static_cast<uint32_t>(best - heard.begin()));
+  }
+  decoder.set_language(language.id, options.translate || speech.translates != 0, !options.language.empty());
+  return language.code;
+}
+
+bool is_silent(const WhisperText& said, const WhisperOptions& options) {
+  const bool likely = options.least_logprob && said.average_logprob > *options.least_logprob;
+  return options.silence && said.no_speech > *options.silence && !likely;
+}
+
+Result<MelReader> read_features(const mote_sound_info& sound, SoundInput& input, const Hooks& hooks) {
+  return MelReader::read_all(input, sound.rate, sound.fft, sound.hop, sound.bins, sound.frames, hooks);
 }
 
 }  // namespace
 
+Result<std::vector<LanguageProbability>> detect_language(const Model& model, const SessionChoices& choices,
+                                                         SoundInput& input, const Hooks& hooks) {
+  const WhisperOptions options;
+  MOTE_TAKE(WhisperDecoder decoder, WhisperDecoder::make(model, choices, options, {}));
+  std::vector<LanguageProbability> found;
+  if (model.task_info().languages == 0) return std::vector<LanguageProbability>{{"en", 1.0}};
+  MOTE_TAKE(MelReader reader, read_features(decoder.sound(), input, hooks));
+  MOTE_TRY(hear_first(decoder, reader, hooks));
+  MOTE_TAKE(const std::vector<double> heard, decoder.language_probabilities(hooks));
+  for (uint32_t i = 0; i < heard.size(); ++i) found.push_back({language_at(model, i).code, heard[i]});
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.probability > b.probability; });
+  return found;
+}
+
 Result<std::string> transcribe_whisper(const Model& model, const SessionChoices& choices, SoundInput& input,
-                                       const WhisperOptions& options, const Hooks& hooks,
-                                       const OnPassage& found) {
-  MOTE_TAKE(WhisperDecoder decoder, WhisperDecoder::make(model, choices, options.deflated));
+                                       const WhisperOptions& options, const Deflated& deflated,
+                                       const Hooks& hooks, const OnPassage& found) {
+  MOTE_TAKE(WhisperDecoder decoder, WhisperDecoder::make(model, choices, options, deflated));
   const mote_sound_info& sound = decoder.sound();
-  MOTE_TAKE(MelReader reader,
-            MelReader::read_all(input, sound.rate, sound.fft, sound.hop, sound.bins, sound.frames, hooks));
-  if (reader.frames() == 0) return options.language;
-  MOTE_TAKE(std::string language, begin_language(decoder, reader, options, hooks));
-  std::vector<int32_t> earlier;
+  MOTE_TRY(require_options(decoder, options));
+  SpokenLanguage told;
+  if (!options.language.empty()) {
+    MOTE_TAKE(told, find_language(model, options.language));
+  }
+  MOTE_TAKE(EarlierText earlier, EarlierText::make(decoder, options, hooks));
+  MOTE_TAKE(MelReader reader, read_features(sound, input, hooks));
+  if (reader.frames() == 0) return told.code;
+  MOTE_TAKE(std::string language, begin_language(decoder, reader, std::move(told), options, hooks));
+  const double seconds = static_cast<double>(reader.frames()) * sound.hop / sound.rate;
   for (uint64_t seek = 0; seek < reader.frames();) {
     const auto frames = static_cast<uint32_t>(std::min<uint64_t>(sound.frames, reader.frames() - seek));
     std::vector<float> features(size_t{sound.frames} * reader.mels());  // zeros behind the sound's end
     MOTE_TRY(reader.read(seek, frames, features.data()));
     MOTE_TRY(decoder.hear(features, hooks));
-    MOTE_TAKE(const WhisperText said, decoder.decode(earlier, hooks));
-    if (said.no_speech > kSilence && said.average_logprob <= kLeastLogprob) {
+    MOTE_TAKE(const WhisperText said, decoder.decode(earlier.ids(), hooks));
+    if (is_silent(said, options)) {
       seek += frames;
       continue;
     }
     WindowCutter cutter(decoder, said, seek, frames);
     MOTE_TAKE(const uint32_t done, cutter.cut());
     seek += done;
-    for (const Passage& passage : cutter.passages) {
+    earlier.add(cutter.passages, said.temperature);
+    for (Passage& passage : cutter.passages) {
+      passage.end = std::min(passage.end, seconds);
+      passage.begin = std::min(passage.begin, passage.end - 1.0 / sound.rate * sound.hop);
       found(passage);
-      earlier.insert(earlier.end(), passage.ids.begin(), passage.ids.end());
     }
-    if (said.temperature > kResets) earlier.clear();
-    const size_t most = sound.frames;  // of ids that a later window may read
-    if (earlier.size() > most) earlier.erase(earlier.begin(), earlier.end() - static_cast<ptrdiff_t>(most));
   }
   return language;
 }

@@ -11,13 +11,15 @@
 #include "tools/mote/output.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
+#include "tools/mote/whisper_flags.h"
 
 namespace mote::cli {
 namespace {
 
 struct TranscribeArguments {
-  std::string file, sound, to, language;
-  bool translate = false, srt = false, vtt = false, json = false;
+  std::string file, sound, to;
+  WhisperFlags whisper;
+  bool srt = false, vtt = false, json = false, detect_language = false;
   SessionFlags session;
 };
 
@@ -64,10 +66,9 @@ void print_picture(const TranscribeArguments& arguments, HostModel& model) {
 }
 
 void print_sound(const TranscribeArguments& arguments, HostModel& model) {
-  nlohmann::json options = {{"translate", arguments.translate}};
-  if (!arguments.language.empty()) options["language"] = arguments.language;
+  nlohmann::ordered_json options = whisper_options(arguments.whisper);
   if (!arguments.to.empty()) options["to"] = arguments.to;
-  const std::string given = options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string given = text_of(options);
   const mote_host_input sound = file_input(arguments.sound);
   // Words without titles are one line, once all are known.
   const bool of_words = model.about().at("task") == "transcribe_words";
@@ -97,6 +98,23 @@ void print_sound(const TranscribeArguments& arguments, HostModel& model) {
     note("{}: there is nothing to hear, it is silent or too short", arguments.sound);
 }
 
+/// Prints the languages that may be spoken, the likeliest first.
+void print_languages(const TranscribeArguments& arguments, HostModel& model) {
+  constexpr size_t kShown = 5;
+  if (arguments.srt || arguments.vtt) usage_fail("--detect-language writes no subtitles");
+  const mote_host_input sound = file_input(arguments.sound);
+  HostCalls calls;
+  const HostResult found =
+      calls.take(mote_host_transcribe(model.get(), &sound, R"({"detect-language": true})", calls.get()));
+  const nlohmann::json json = found.json();
+  if (arguments.json) return print_json(json);
+  size_t shown = 0;
+  for (const nlohmann::json& one : json.at("languages")) {
+    if (shown++ == kShown) break;
+    print("{}\t{:.4f}\n", one.at("language").get<std::string>(), one.at("probability").get<double>());
+  }
+}
+
 void transcribe(const TranscribeArguments& arguments) {
   if (arguments.srt + arguments.vtt + arguments.json > 1)
     usage_fail("--srt, --vtt and --json exclude each other");
@@ -104,6 +122,7 @@ void transcribe(const TranscribeArguments& arguments) {
   model.begin();
   if (model.about().at("task") == "read_pictures") return print_picture(arguments, model);
   if (!model.takes_sound()) convert::fail("{} does not take sound, nor pictures of text", model.path());
+  if (arguments.detect_language) return print_languages(arguments, model);
   print_sound(arguments, model);
 }
 
@@ -119,9 +138,9 @@ void add_transcribe(CommandLine& line) {
           "-; a PNG or JPEG of a line of text")
       .type("SOUND")
       .required();
-  command.option("--language", &arguments.language, "What is spoken (en); by default it is detected")
-      .type("CODE");
-  command.flag("--translate", &arguments.translate, "Into English");
+  add_whisper_flags(command, arguments.whisper);
+  command.flag("--detect-language", &arguments.detect_language,
+               "Print what may be spoken, with probabilities, and do not transcribe");
   command.option("--to", &arguments.to, "The language to write, for a Speech2Text of several").type("CODE");
   command.flag("--srt", &arguments.srt, "As subtitles of SubRip");
   command.flag("--vtt", &arguments.vtt, "As subtitles of WebVTT");

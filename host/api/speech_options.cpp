@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/api/speech_options.h"
+
+#include "host/base/options.h"
+
+namespace mote::api {
+
+SpeechOptions read_speech_options(const char* json) {
+  constexpr uint32_t kMostTexts = 64;
+  constexpr double kHottest = 10.0;
+  Options options(json);
+  SpeechOptions read;
+  host::WhisperOptions& whisper = read.transcribe.whisper;
+  options.read("language", whisper.language);
+  options.read("detect-language", read.detects_language);
+  options.read("translate", whisper.translate);
+  options.read("to", read.transcribe.to);
+  options.read("prompt", whisper.prompt);
+  options.read("carry-prompt", whisper.carry_prompt);
+  options.read("hotwords", whisper.hotwords);
+  options.read("beams", whisper.beams, 1, kMostTexts);
+  options.read("best-of", whisper.best_of, 1, kMostTexts);
+  options.read("temperature", whisper.temperatures, 0.0, kHottest);
+  options.read("condition", whisper.conditions);
+  options.read("timestamps", whisper.timestamps);
+  options.read("suppress", whisper.suppressed, -1);
+  options.read_or_null("logprob-threshold", whisper.least_logprob);
+  options.read_or_null("compression-threshold", whisper.most_compression);
+  options.read_or_null("no-speech-threshold", whisper.silence);
+  options.finish();
+  if (whisper.carry_prompt && whisper.prompt.empty())
+    throw OptionError("option \"carry-prompt\": there is no \"prompt\" to carry");
+  return read;
+}
+
+}  // namespace mote::api

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "host/tasks/sound/transcribe.h"
+
+namespace mote::api {
+
+struct SpeechOptions {
+  host::TranscribeOptions transcribe;
+  bool detects_language = false;  // in place of transcribing
+};
+
+/// Reads the options of mote_host_transcribe. Throws OptionError.
+SpeechOptions read_speech_options(const char* json);
+
+}  // namespace mote::api
