@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts that come while they are computed."""
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Iterator, Optional
 
-from ._handle import Handle
 from ._stream import Stream
 
 
@@ -13,9 +12,10 @@ class Answer(Iterator[str]):
     this object any more.
     """
 
-    def __init__(self, handle: Handle, call: Callable[[int, Any], Any], keeps: object) -> None:
-        handle.require_open()
-        self._stream = Stream(handle, call, ("text",))
+    def __init__(self, stream: Stream, keeps: object) -> None:
+        """Starts the stream. Raises Error where its model or chat is closed."""
+        stream.require_open()
+        self._stream = stream
         self._keeps = keeps  # the model or chat, which stays open meanwhile
         self._parts: "list[str]" = []
         self._result: "Optional[dict[str, Any]]" = None

@@ -2,8 +2,7 @@
 """Conversations."""
 import ctypes
 import os
-from types import TracebackType
-from typing import Any, Optional, Sequence, Type
+from typing import Any, Optional, Sequence, Union
 
 from ._answer import Answer
 from ._calls import run_short
@@ -11,10 +10,12 @@ from ._error import Error
 from ._handle import Handle
 from ._inputs import Inputs, Picture
 from ._library import host
+from ._owner import Owner
 from ._reply import Reply
+from ._stream import Stream
 
 
-class Chat:
+class Chat(Owner):
     """A conversation with a model, which Model.chat() begins. It serves one message at a time."""
 
     def __init__(self, model: object, handle: Handle, options: Optional[bytes]) -> None:
@@ -25,7 +26,7 @@ class Chat:
         assert address.value is not None
         self._model = model
         self._handle = Handle(address.value, library.mote_host_chat_end, "chat", parent=handle)
-        self._stream: Any = None  # of the last answer
+        self._stream: Optional[Stream] = None  # of the last answer
 
     def say(self, message: str, *, images: Sequence[Picture] = ()) -> Answer:
         """Returns the answer to a message, before which pictures may stand, part by part.
@@ -43,8 +44,9 @@ class Chat:
             with Reply(say(address, *inputs.arguments(), ctypes.byref(calls))) as reply:
                 return reply.json()
 
-        answer = Answer(self._handle, call, self)
-        self._stream = answer._stream
+        stream = Stream(self._handle, call, ("text",))
+        answer = Answer(stream, self)
+        self._stream = stream
         return answer
 
     def reset(self) -> None:
@@ -59,7 +61,7 @@ class Chat:
         with run_short(self._handle, host().mote_host_chat_save) as reply:
             return reply.bytes()
 
-    def load_state(self, state: bytes) -> None:
+    def load_state(self, state: Union[bytes, bytearray, memoryview]) -> None:
         """Goes on from a saved state of a chat with the same model and options. A failed load changes nothing."""
         if not isinstance(state, (bytes, bytearray, memoryview)):
             raise TypeError(f"a state is bytes, not a {type(state).__name__}")
@@ -75,20 +77,3 @@ class Chat:
         stream = self._stream
         if stream is not None and stream.cancelled:
             stream.ended.wait()
-
-    def close(self) -> None:
-        """Ends the conversation, and an answer that is computed."""
-        self._handle.close()
-
-    def __enter__(self) -> "Chat":
-        return self
-
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle is not None:
-            handle.close(wait=False)

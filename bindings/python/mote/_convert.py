@@ -29,12 +29,15 @@ class _Conversion:
     def run(self) -> None:
         try:
             calls = d.mote_convert_calls(
-                stop=_Callback["stop"](lambda _: 1 if self.cancelled else 0), progress=_Callback["progress"](self._told)
+                stop=_Callback["stop"](self._stop), progress=_Callback["progress"](self._told)
             )
             self.result = converter().mote_convert(*self._arguments, ctypes.byref(calls))
         finally:
             self.ended = True
             self.changed.release()
+
+    def _stop(self, _: object) -> int:
+        return 1 if self.cancelled else 0
 
     def _told(self, _: object, stage: bytes, part: float) -> None:
         self.stages.append((stage.decode("utf-8", "replace"), part))

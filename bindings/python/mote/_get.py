@@ -17,12 +17,15 @@ def get(name: str, folder: "str | pathlib.Path" = ".", progress: Optional[Callab
     next), which goes to standard error otherwise. A fetch that was ended goes on. Under MOTE_OFFLINE=1 nothing is fetched.
     """
     program = _program()
-    say = progress if progress is not None else lambda line: print(line, file=sys.stderr, flush=True)
     try:
-        found: pathlib.Path = program.get(name, str(folder), say)
+        found: pathlib.Path = program.get(name, str(folder), progress or _print)
         return found
     except program.GetError as error:
         raise Error(str(error)) from error
+
+
+def _print(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _program() -> ModuleType:

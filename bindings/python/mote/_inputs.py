@@ -2,12 +2,15 @@
 """Texts, sounds, pictures and ids as the structs that calls take. Everything is checked here, before the library is called."""
 import ctypes
 import os
-from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ._declarations import mote_host_input
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
 
 Path = Union[str, "os.PathLike[str]"]
 # A file's path, its bytes, or pixels [height, width, 3] of red, green and blue.
@@ -44,50 +47,50 @@ def path_bytes(path: Any) -> bytes:
 class Inputs:
     """An array of mote_host_input, and what its members point to."""
 
-    __slots__ = ("array", "count", "alone", "_held")
+    __slots__ = ("array", "count", "alone", "held")
 
     def __init__(self, count: int, alone: bool = False) -> None:
         """Takes their count; `alone` says that the function takes one input without a count."""
         self.array = (mote_host_input * count)()
         self.count = count
         self.alone = alone
-        self._held: List[Any] = []
+        self.held: List[Any] = []
 
     def arguments(self) -> Tuple[Any, ...]:
         return (self.array,) if self.alone else (self.array, self.count)
 
     def set_text(self, at: int, text: Any, name: str = "text") -> None:
         data = text_bytes(text, name)
-        self._held.append(data)
+        self.held.append(data)
         place = self.array[at]
         place.text = data
         place.text_bytes = len(data)
 
     def set_ids(self, at: int, ids: Any) -> None:
         array = ids_array(ids)
-        self._held.append(array)
+        self.held.append(array)
         place = self.array[at]
         place.ids = array.ctypes.data
         place.id_count = array.size
 
     def set_path(self, at: int, path: Any) -> None:
         data = path_bytes(path)
-        self._held.append(data)
+        self.held.append(data)
         self.array[at].path = data
 
     def set_data(self, at: int, data: Any) -> None:
         raw = bytes(data)
         if not raw:
             raise ValueError("a file's bytes are empty")
-        self._held.append(raw)
+        self.held.append(raw)
         place = self.array[at]
         place.data = ctypes.cast(ctypes.c_char_p(raw), ctypes.c_void_p)
         place.data_bytes = len(raw)
 
     def set_picture(self, at: int, picture: Any) -> None:
-        if isinstance(picture, np.ndarray):
+        if is_array(picture):
             pixels = pixels_array(picture)
-            self._held.append(pixels)
+            self.held.append(pixels)
             place = self.array[at]
             place.pixels = pixels.ctypes.data
             place.height, place.width = pixels.shape[:2]
@@ -101,15 +104,15 @@ class Inputs:
             )
 
     def set_sound(self, at: int, sound: Any, rate: Optional[int]) -> None:
-        if not isinstance(sound, np.ndarray) and rate is not None:
-            raise ValueError("a rate goes with an array of samples; a file says its own")
-        if isinstance(sound, np.ndarray):
+        if is_array(sound):
             samples = samples_array(sound)
-            self._held.append(samples)
+            self.held.append(samples)
             place = self.array[at]
             place.samples = samples.ctypes.data
             place.sample_count = samples.size
             place.rate = checked_rate(rate)
+        elif rate is not None:
+            raise ValueError("a rate goes with an array of samples; a file says its own")
         elif isinstance(sound, (bytes, bytearray, memoryview)):
             self.set_data(at, sound)
         elif isinstance(sound, (str, os.PathLike)):
@@ -120,10 +123,14 @@ class Inputs:
             )
 
 
+def is_array(value: Any) -> "TypeGuard[npt.NDArray[Any]]":
+    return isinstance(value, np.ndarray)
+
+
 def text_inputs(texts: Sequence[Any]) -> Inputs:
     """Returns inputs of texts."""
     inputs = Inputs(len(texts))
-    held = inputs._held
+    held = inputs.held
     at = 0
     try:
         for place, text in zip(inputs.array, texts):
@@ -175,20 +182,22 @@ def samples_array(sound: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
 
 def checked_rate(rate: Any) -> int:
     """Returns the samples a second. Raises TypeError for none and ValueError for what is no rate."""
+    given: Any = rate
     if rate is None or isinstance(rate, bool) or not isinstance(rate, (int, np.integer)):
         raise TypeError("an array of samples needs its rate, an integer of samples a second: rate=16000")
     if not 0 < rate < 2**32:
         raise ValueError(f"{rate} is no rate of samples")
-    return int(rate)
+    return int(given)
 
 
 def one_or_more(value: Any, single: Tuple[type, ...]) -> Tuple[List[Any], bool]:
     """Returns the values as a list, and whether there was one alone."""
-    if isinstance(value, np.ndarray) and (value.dtype.kind in "UOT" or value.ndim == 4):  # texts, pictures
+    if is_array(value) and (value.dtype.kind in "UOT" or value.ndim == 4):  # texts, pictures
         return list(value.tolist() if value.ndim == 1 else value), False
+    given: Any = value
     if isinstance(value, single):
-        return [value], True
+        return [given], True
     try:
-        return list(value), False
+        return list(given), False
     except TypeError:
         raise TypeError(f"a {type(value).__name__} is neither an input nor several") from None

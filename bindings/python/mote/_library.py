@@ -39,7 +39,7 @@ def _places(stem: str) -> List[str]:
 
 
 def _load(stem: str, table: List[Tuple[str, Any, List[Any]]]) -> ctypes.CDLL:
-    reasons = []
+    reasons: List[str] = []
     for place in _places(stem):
         if os.path.dirname(place) and not os.path.exists(place):
             continue

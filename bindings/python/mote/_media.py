@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._base import Base
-from ._calls import run
+from ._calls import Listeners, run
 from ._inputs import Ids, Inputs, Path, Picture, Sound, one_or_more
 from ._library import host
 from ._options import options_json
@@ -42,10 +42,7 @@ class MediaCalls(Base):
         else:
             inputs.set_sound(0, sound, rate)
         json = options_json({"language": language, "translate": translate, "to": to, **options})
-        listeners = {
-            "text": None if on_text is None else lambda text, _: on_text(text),
-            "segment": on_segment,
-        }
+        listeners: Listeners = {"text": _without_id(on_text), "segment": on_segment}
         found: Transcript = run(self._handle, host().mote_host_transcribe, inputs, json, Reply.json, listeners)
         return found
 
@@ -65,11 +62,7 @@ class MediaCalls(Base):
         else:
             inputs.set_ids(0, text)
         json = options_json({"seed": seed, "speed": speed, **options})
-        listeners = {
-            "samples": None
-            if on_samples is None
-            else lambda data, rate: on_samples(np.frombuffer(data, np.float32), rate)
-        }
+        listeners: Listeners = {"samples": _as_array(on_samples)}
         return run(self._handle, host().mote_host_speak, inputs, json, _speech, listeners)
 
     @overload
@@ -95,6 +88,32 @@ class MediaCalls(Base):
         inputs = Inputs(1, alone=True)
         inputs.set_picture(0, picture)
         return run(self._handle, host().mote_host_depth, inputs, options_json({"output": output, **options}), _depths)
+
+
+def _without_id(on_text: Optional[Callable[[str], None]]) -> Optional[Callable[[str, int], None]]:
+    """Returns a listener to passages and the ids of their tokens."""
+    if on_text is None:
+        return None
+    heard = on_text
+
+    def on_passage(text: str, _: int) -> None:
+        heard(text)
+
+    return on_passage
+
+
+def _as_array(
+    on_samples: Optional[Callable[[npt.NDArray[np.float32], int], None]],
+) -> Optional[Callable[[bytes, int], None]]:
+    """Returns a listener to samples as bytes."""
+    if on_samples is None:
+        return None
+    heard = on_samples
+
+    def on_bytes(data: bytes, rate: int) -> None:
+        heard(np.frombuffer(data, np.float32), rate)
+
+    return on_bytes
 
 
 def _depths(reply: Reply) -> npt.NDArray[np.float32]:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models."""
 import ctypes
-from types import TracebackType
-from typing import Any, Optional, Type, Union
+from typing import Any, Callable, Optional, Union
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ._inputs import Inputs, Path, path_bytes
 from ._library import host
 from ._media import MediaCalls
 from ._options import options_json
+from ._owner import Owner
 from ._reply import Reply
 from ._texts import TextCalls
 from ._vectors import VectorCalls
@@ -19,7 +19,7 @@ from ._vectors import VectorCalls
 _ALIGNMENT = 64
 
 
-class Model(VectorCalls, TextCalls, MediaCalls):
+class Model(Owner, VectorCalls, TextCalls, MediaCalls):
     """An open model, which mote.open() returns. Any thread may call it; its `sessions` say how many calls run at once."""
 
     def __init__(self, handle: Handle, info: "dict[str, Any]", holds: object) -> None:
@@ -39,19 +39,18 @@ class Model(VectorCalls, TextCalls, MediaCalls):
         """The numbers of a vector, of models that give vectors."""
         return self._width
 
-    @property
-    def closed(self) -> bool:
-        return self._handle.closed
-
     def info(self) -> "dict[str, Any]":
         """Returns what the model is, what it is for ("tasks"), and what its sessions take now ("memory_bytes")."""
         with run_short(self._handle, host().mote_host_info) as reply:
             found: "dict[str, Any]" = reply.json()
             return found
 
-    def verify(self) -> "dict[str, Any]":
-        """Hashes every tensor and replays the run that the converter stored. Raises Error where they differ."""
-        found: "dict[str, Any]" = run(self._handle, _verify, Inputs(0), None, Reply.json)
+    def verify(self, *, progress: Optional[Callable[[str, float], None]] = None) -> "dict[str, Any]":
+        """Hashes every tensor and replays the run that the converter stored. Raises Error where they differ.
+
+        `progress` is told the stage, "hashes" or "self test", and the part of it that is done.
+        """
+        found: "dict[str, Any]" = run(self._handle, _verify, Inputs(0), None, Reply.json, {"progress": progress})
         return found
 
     def cancel(self) -> None:
@@ -61,23 +60,6 @@ class Model(VectorCalls, TextCalls, MediaCalls):
             host().mote_host_cancel(address)
         finally:
             self._handle.leave()
-
-    def close(self) -> None:
-        """Ends calls in progress and closes the model and its chats. Later calls raise Error."""
-        self._handle.close()
-
-    def __enter__(self) -> "Model":
-        return self
-
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
-        if handle is not None:
-            handle.close(wait=False)
 
     def __repr__(self) -> str:
         return f"<mote.Model {self.name!r}{', closed' if self.closed else ''}>"

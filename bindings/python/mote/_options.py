@@ -2,19 +2,66 @@
 """Keywords of calls as the JSON object that the library takes."""
 import json
 import os
-from typing import Any, Mapping, Optional
+from typing import Any, Callable, Mapping, Optional, Tuple, TypedDict
 
 import numpy as np
 
 
+class EmbedOptions(TypedDict, total=False):
+    """The options of embed."""
+
+    prompt: Optional[str]
+    prompt_name: Optional[str]
+    truncate: Optional[bool]
+
+
+class ClassifyOptions(TypedDict, total=False):
+    """The options of classify."""
+
+    top: Optional[int]
+    question: Optional[str]
+    truncate: Optional[bool]
+    pairs: Optional[bool]
+
+
+class SummarizeOptions(TypedDict, total=False):
+    """The options of summarize."""
+
+    beams: Optional[int]
+    tokens: Optional[int]
+
+
+class TranslateOptions(SummarizeOptions, total=False):
+    """The options of translate."""
+
+    from_: Optional[str]
+    to: Optional[str]
+
+
+class TokenizeOptions(TypedDict, total=False):
+    """The options of tokenize."""
+
+    no_special: Optional[bool]
+    literal: Optional[bool]
+
+
+def _listed(value: Any) -> Any:
+    return value.tolist()
+
+
+# The types that JSON does not know, and what makes something of them that it does.
+_PLAIN: Tuple[Tuple[Any, Callable[[Any], Any]], ...] = (
+    ((np.generic, np.ndarray), _listed),
+    (os.PathLike, os.fspath),
+    (Mapping, dict),
+)
+
+
 def _plain(value: Any) -> Any:
     """Returns what JSON has for a value that it does not know."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, Mapping):
-        return dict(value)
+    for kinds, plain in _PLAIN:
+        if isinstance(value, kinds):
+            return plain(value)
     raise TypeError(f"an option cannot be a {type(value).__name__}: {value!r}")
 
 

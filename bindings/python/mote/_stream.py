@@ -29,6 +29,10 @@ def _samples_at(address: int, count: int) -> bytes:
     return ctypes.string_at(address, 4 * count) if address else b""
 
 
+def _log_note(_: object, note: bytes) -> None:
+    _log.info("%s", note.decode("utf-8", "replace"))
+
+
 class Stream:
     """A call on a thread of its own.
 
@@ -45,6 +49,10 @@ class Stream:
         self._told = told
         self._process = os.getpid()
 
+    def require_open(self) -> None:
+        """Raises Error where what the call is of is closed."""
+        self._handle.require_open()
+
     def start(self) -> None:
         threading.Thread(target=self._run, name="mote", daemon=True).start()
 
@@ -52,19 +60,24 @@ class Stream:
         return 1 if self.cancelled or self._handle.closed else 0
 
     def _calls(self) -> mote_host_calls:
-        put = self._events.put
-        functions: Dict[str, Callable[..., Any]] = {
-            "text": lambda _, text, count, token: put(("text", (_text_at(text, count), token))),
-            "segment": lambda _, text, count, begin, end: put(("segment", (_text_at(text, count), begin, end))),
-            "samples": lambda _, samples, count, rate: put(("samples", (_samples_at(samples, count), rate))),
-            "progress": lambda _, stage, part: put(("progress", (stage.decode("utf-8", "replace"), part))),
-        }
         calls = mote_host_calls(stop=_Callback["stop"](self._stop))
         for name in self._told:
-            setattr(calls, name, _Callback[name](functions[name]))
+            setattr(calls, name, _Callback[name](getattr(self, f"_put_{name}")))
         if notes_wanted():
-            calls.note = _Callback["note"](lambda _, text: _log.info("%s", text.decode("utf-8", "replace")))
+            calls.note = _Callback["note"](_log_note)
         return calls
+
+    def _put_text(self, _: object, text: int, count: int, token: int) -> None:
+        self._events.put(("text", (_text_at(text, count), token)))
+
+    def _put_segment(self, _: object, text: int, count: int, begin: float, end: float) -> None:
+        self._events.put(("segment", (_text_at(text, count), begin, end)))
+
+    def _put_samples(self, _: object, samples: int, count: int, rate: int) -> None:
+        self._events.put(("samples", (_samples_at(samples, count), rate)))
+
+    def _put_progress(self, _: object, stage: bytes, part: float) -> None:
+        self._events.put(("progress", (stage.decode("utf-8", "replace"), part)))
 
     def _run(self) -> None:
         last: Event

@@ -3,7 +3,7 @@
 import ctypes
 import json as json_module
 import os
-from typing import Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Literal, Mapping, Optional, Sequence, Union, overload
 
 from ._answer import Answer
 from ._base import Base
@@ -11,11 +11,16 @@ from ._calls import run, run_short
 from ._chat import Chat
 from ._inputs import Ids, Inputs, Path, Picture, Texts, ids_array, one_or_more
 from ._library import host
-from ._options import options_json
+from ._options import SummarizeOptions, TokenizeOptions, TranslateOptions, options_json
 from ._reply import Reply
+from ._stream import Stream
 from ._types import Attention, AttentionMap, Hypothesis, Tokens
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Message = Mapping[str, Any]
+Prompt = Union[str, Ids, Sequence[Message], Mapping[str, Any]]
 Stop = Union[None, str, Sequence[str]]
 
 
@@ -24,7 +29,7 @@ class TextCalls(Base):
 
     def generate(
         self,
-        prompt: Union[str, Ids, Sequence[Message], Mapping[str, Any]],
+        prompt: Prompt,
         *,
         images: Sequence[Picture] = (),
         tokens: Optional[int] = None,
@@ -73,7 +78,7 @@ class TextCalls(Base):
             with Reply(generate(address, *inputs.arguments(), json, ctypes.byref(calls))) as reply:
                 return reply.json()
 
-        return Answer(self._handle, call, self)
+        return Answer(Stream(self._handle, call, ("text",)), self)
 
     def chat(
         self,
@@ -115,11 +120,7 @@ class TextCalls(Base):
         texts: Union[str, Texts, Sequence[Ids]],
         *,
         hypotheses: Literal[True],
-        from_: Optional[str] = None,
-        to: Optional[str] = None,
-        beams: Optional[int] = None,
-        tokens: Optional[int] = None,
-        **options: Any,
+        **options: "Unpack[TranslateOptions]",
     ) -> List[List[Hypothesis]]: ...
 
     @overload
@@ -128,11 +129,7 @@ class TextCalls(Base):
         texts: str,
         *,
         hypotheses: Literal[False] = False,
-        from_: Optional[str] = None,
-        to: Optional[str] = None,
-        beams: Optional[int] = None,
-        tokens: Optional[int] = None,
-        **options: Any,
+        **options: "Unpack[TranslateOptions]",
     ) -> str: ...
 
     @overload
@@ -141,11 +138,7 @@ class TextCalls(Base):
         texts: Texts,
         *,
         hypotheses: Literal[False] = False,
-        from_: Optional[str] = None,
-        to: Optional[str] = None,
-        beams: Optional[int] = None,
-        tokens: Optional[int] = None,
-        **options: Any,
+        **options: "Unpack[TranslateOptions]",
     ) -> List[str]: ...
 
     def translate(
@@ -153,38 +146,26 @@ class TextCalls(Base):
         texts: Any,
         *,
         hypotheses: bool = False,
-        from_: Optional[str] = None,
-        to: Optional[str] = None,
-        beams: Optional[int] = None,
-        tokens: Optional[int] = None,
-        **options: Any,
+        **options: "Unpack[TranslateOptions]",
     ) -> Any:
         """Returns the translation of a text, or a list of them for several; with `hypotheses` all that were found.
 
         A model without a tokenizer takes lists of token ids, with `hypotheses`.
         """
-        given = {"from_": from_, "to": to, "beams": beams, "tokens": tokens, **options}
-        return self._rewrite(host().mote_host_translate, texts, hypotheses, given)
+        return self._rewrite(host().mote_host_translate, texts, hypotheses, options)
 
     @overload
-    def summarize(
-        self, texts: str, *, beams: Optional[int] = None, tokens: Optional[int] = None, **options: Any
-    ) -> str: ...
+    def summarize(self, texts: str, **options: "Unpack[SummarizeOptions]") -> str: ...
 
     @overload
-    def summarize(
-        self, texts: Texts, *, beams: Optional[int] = None, tokens: Optional[int] = None, **options: Any
-    ) -> List[str]: ...
+    def summarize(self, texts: Texts, **options: "Unpack[SummarizeOptions]") -> List[str]: ...
 
-    def summarize(
-        self, texts: Any, *, beams: Optional[int] = None, tokens: Optional[int] = None, **options: Any
-    ) -> Any:
+    def summarize(self, texts: Any, **options: "Unpack[SummarizeOptions]") -> Any:
         """Returns a text in short, or a list of them for several."""
-        given = {"beams": beams, "tokens": tokens, **options}
-        return self._rewrite(host().mote_host_summarize, texts, False, given)
+        return self._rewrite(host().mote_host_summarize, texts, False, options)
 
     def _rewrite(
-        self, function: Callable[..., Optional[int]], texts: Any, hypotheses: bool, given: Dict[str, Any]
+        self, function: Callable[..., Optional[int]], texts: Any, hypotheses: bool, given: Mapping[str, Any]
     ) -> Any:
         values, alone = one_or_more(texts, (str,))
         inputs = Inputs(len(values))
@@ -205,10 +186,8 @@ class TextCalls(Base):
         text: str,
         pair: Optional[str] = None,
         *,
-        no_special: Optional[bool] = None,
-        literal: Optional[bool] = None,
         offsets: Literal[False] = False,
-        **options: Any,
+        **options: "Unpack[TokenizeOptions]",
     ) -> List[int]: ...
 
     @overload
@@ -217,10 +196,8 @@ class TextCalls(Base):
         text: str,
         pair: Optional[str] = None,
         *,
-        no_special: Optional[bool] = None,
-        literal: Optional[bool] = None,
         offsets: Literal[True],
-        **options: Any,
+        **options: "Unpack[TokenizeOptions]",
     ) -> Tokens: ...
 
     def tokenize(
@@ -228,17 +205,15 @@ class TextCalls(Base):
         text: str,
         pair: Optional[str] = None,
         *,
-        no_special: Optional[bool] = None,
-        literal: Optional[bool] = None,
         offsets: bool = False,
-        **options: Any,
+        **options: "Unpack[TokenizeOptions]",
     ) -> Any:
         """Returns the token ids of a text or a pair of texts; with `offsets` also where each came from."""
         inputs = Inputs(1 if pair is None else 2)
         inputs.set_text(0, text)
         if pair is not None:
             inputs.set_text(1, pair, "second text")
-        json = options_json({"no_special": no_special, "literal": literal, "offsets": bool(offsets), **options})
+        json = options_json({"offsets": bool(offsets), **options})
         with run_short(self._handle, host().mote_host_tokenize, *inputs.arguments(), json) as reply:
             return reply.json() if offsets else reply.ids()
 
@@ -267,7 +242,7 @@ def _attention(address: int, text: Any, _: None, calls: Any) -> Optional[int]:
 def _maps(reply: Reply) -> Attention:
     said = reply.json()
     values = reply.values(1)
-    maps = []
+    maps: List[AttentionMap] = []
     for one in said["maps"]:
         shape = (one["heads"], one["rows"], one["keys"])
         end = one["offset"] + shape[0] * shape[1] * shape[2]
@@ -275,7 +250,7 @@ def _maps(reply: Reply) -> Attention:
     return Attention(said["tokens"], said["answer_ids"], maps)
 
 
-def _is_conversation(prompt: Any) -> bool:
+def _is_conversation(prompt: Prompt) -> bool:
     return isinstance(prompt, Mapping) or (
         isinstance(prompt, (list, tuple)) and len(prompt) > 0 and isinstance(prompt[0], Mapping)
     )

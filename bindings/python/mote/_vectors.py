@@ -2,7 +2,7 @@
 """Calls that give vectors, scores and labels."""
 import os
 from itertools import islice
-from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,12 @@ from ._base import Base, Progress, checked_count, reporter
 from ._calls import run
 from ._inputs import Inputs, Picture, Sound, one_or_more, text_inputs
 from ._library import host
-from ._options import options_json
+from ._options import ClassifyOptions, EmbedOptions, options_json
 from ._reply import Reply
 from ._types import Ranked, Reading
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Vectors = npt.NDArray[np.float32]
 _SINGLE = (str, bytes, bytearray, memoryview, os.PathLike, np.ndarray)
@@ -31,12 +34,9 @@ class VectorCalls(Base):
         self,
         inputs: str,
         *,
-        prompt: Optional[str] = None,
-        prompt_name: Optional[str] = None,
-        truncate: Optional[bool] = None,
         batch_size: int = 64,
         progress: Progress = None,
-        **options: Any,
+        **options: "Unpack[EmbedOptions]",
     ) -> Vectors: ...
 
     @overload
@@ -44,12 +44,9 @@ class VectorCalls(Base):
         self,
         inputs: Iterator[Union[str, Picture]],
         *,
-        prompt: Optional[str] = None,
-        prompt_name: Optional[str] = None,
-        truncate: Optional[bool] = None,
         batch_size: int = 64,
         progress: Progress = None,
-        **options: Any,
+        **options: "Unpack[EmbedOptions]",
     ) -> Iterator[Vectors]: ...
 
     @overload
@@ -57,35 +54,30 @@ class VectorCalls(Base):
         self,
         inputs: Union[Picture, Sequence[Union[str, Picture]]],
         *,
-        prompt: Optional[str] = None,
-        prompt_name: Optional[str] = None,
-        truncate: Optional[bool] = None,
         batch_size: int = 64,
         progress: Progress = None,
-        **options: Any,
+        **options: "Unpack[EmbedOptions]",
     ) -> Vectors: ...
 
     def embed(
         self,
         inputs: Any,
         *,
-        prompt: Optional[str] = None,
-        prompt_name: Optional[str] = None,
-        truncate: Optional[bool] = None,
         batch_size: int = 64,
         progress: Progress = None,
-        **options: Any,
+        **options: "Unpack[EmbedOptions]",
     ) -> Any:
         """Returns vectors, float32 [n, width], of texts, or of pictures for a model of pictures; of one alone [width].
 
         An iterator of texts gives an iterator of vectors, which takes `batch_size` of them at a time.
         """
         checked_count(batch_size, "batch_size")
-        json = options_json({"prompt": prompt, "prompt_name": prompt_name, "truncate": truncate, **options})
+        json = options_json(options)
+        given: Any = inputs
         if type(inputs) is list:
-            return self._embed_all(inputs, json, batch_size, reporter(progress))
+            return self._embed_all(given, json, batch_size, reporter(progress))
         if isinstance(inputs, Iterator):
-            return self._embed_some(inputs, json, batch_size)
+            return self._embed_some(given, json, batch_size)
         values, alone = one_or_more(inputs, _SINGLE)
         vectors = self._embed_all(values, json, batch_size, reporter(progress))
         return vectors[0] if alone else vectors
@@ -162,10 +154,7 @@ class VectorCalls(Base):
         *,
         labels: Optional[Sequence[str]] = None,
         rate: Optional[int] = None,
-        top: Optional[int] = None,
-        question: Optional[str] = None,
-        truncate: Optional[bool] = None,
-        **options: Any,
+        **options: "Unpack[ClassifyOptions]",
     ) -> Reading: ...
 
     @overload
@@ -175,10 +164,7 @@ class VectorCalls(Base):
         *,
         labels: Optional[Sequence[str]] = None,
         rate: Optional[int] = None,
-        top: Optional[int] = None,
-        question: Optional[str] = None,
-        truncate: Optional[bool] = None,
-        **options: Any,
+        **options: "Unpack[ClassifyOptions]",
     ) -> List[Reading]: ...
 
     def classify(
@@ -187,17 +173,14 @@ class VectorCalls(Base):
         *,
         labels: Optional[Sequence[str]] = None,
         rate: Optional[int] = None,
-        top: Optional[int] = None,
-        question: Optional[str] = None,
-        truncate: Optional[bool] = None,
-        **options: Any,
+        **options: "Unpack[ClassifyOptions]",
     ) -> Any:
         """Returns what the model's head says of a text, picture or sound, or a list of it for several.
 
         With `pairs=True` a list of pairs of texts is given. `labels` are texts that pictures are compared with, by
         the tower of texts that the model was opened with (`text_model`).
         """
-        json = options_json({"top": top, "question": question, "truncate": truncate, **options})
+        json = options_json(options)
         values, alone = one_or_more(inputs, _SINGLE)
         if options.get("pairs"):
             return self._classify(text_inputs(_sides(values)), json)

@@ -99,7 +99,8 @@ class MoteModel(llm.Model):
         else:
             yield answer.read()
         said = answer.result
-        response.set_usage(input=len(said["prompt_ids"]), output=len(said["output_ids"]))
+        untyped: Any = response
+        untyped.set_usage(input=len(said["prompt_ids"]), output=len(said["output_ids"]))
         response.response_json = {"finish": said["finish"]}
 
 

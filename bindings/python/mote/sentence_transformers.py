@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """SentenceTransformer with the calls of the package sentence-transformers, over a .mote file. Texts are cut as there."""
+import importlib
 from typing import Any, List, Optional, Sequence, Union
 
 import numpy as np
@@ -155,7 +156,7 @@ def _as_asked(vectors: Vectors, alone: bool, convert_to_numpy: bool, convert_to_
     if convert_to_numpy and not convert_to_tensor:
         return vectors[0] if alone else vectors
     try:
-        import torch  # type: ignore[import-not-found, unused-ignore]
+        torch: Any = importlib.import_module("torch")
     except ImportError:
         name = "convert_to_tensor=True" if convert_to_tensor else "convert_to_numpy=False"
         raise TypeError(f"mote does not support the argument {name} without torch") from None
