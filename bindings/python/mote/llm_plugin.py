@@ -17,6 +17,7 @@ import llm
 from llm.models import EmbeddingModel
 from pydantic import Field
 
+from ._error import Error
 from ._model import Model, open_model
 
 _lock = threading.Lock()
@@ -46,6 +47,17 @@ def _opened(entry: Dict[str, Any]) -> Model:
         if key not in _open:
             _open[key] = open_model(entry["path"], vision=entry.get("vision"))
         return _open[key]
+
+
+def _require_tower(file: str) -> None:
+    """Raises ClickException for a file that is no vision tower."""
+    with open_model(file) as tower:
+        task = tower.info()["task"]
+    if task != "see":
+        raise click.ClickException(
+            f"{file} is for the task {task}, it is no vision tower; "
+            "mote convert --tower vision makes one of the model's directory"
+        )
 
 
 class MoteModel(llm.Model):
@@ -164,8 +176,13 @@ def register_commands(cli: click.Group) -> None:
     def add(name: str, file: str, vision: Optional[str]) -> None:
         """Keeps NAME for the model in FILE."""
         entry: Dict[str, Any] = {"path": file, "vision": vision}
-        with open_model(file, vision=vision) as model:
-            about = model.info()
+        try:
+            if vision is not None:
+                _require_tower(vision)
+            with open_model(file, vision=vision) as model:
+                about = model.info()
+        except Error as error:
+            raise click.ClickException(str(error)) from None
         entry.update(tasks=about["tasks"], takes_pictures=about["takes_pictures"])
         held = {**_registered(), name: entry}
         _registry().parent.mkdir(parents=True, exist_ok=True)

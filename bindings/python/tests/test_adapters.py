@@ -6,7 +6,7 @@ import shutil
 import mote
 import numpy as np
 import pytest
-from conftest import GOLDEN
+from conftest import GOLDEN, ROOT
 
 PROMPTS = {"query": "the query ", "document": "a "}
 
@@ -210,3 +210,91 @@ def test_llm_embeds_and_forgets_models(llm_with_models, kept):
     assert command("mote", "remove", "my-llama").exit_code == 0
     assert "my-llama" not in command("mote", "list").output
     assert command("mote", "remove", "my-llama").exit_code != 0
+
+
+SPECIAL = {"<|vision_start|>": 1, "<|vision_end|>": 2, "<|im_start|>": 96, "<|im_end|>": 97, "<|image_pad|>": 99}
+PICTURE_CHAT = (
+    "{%- for message in messages -%}{{- '<|im_start|>' + message.role[0] + '\\n' -}}"
+    "{%- for part in message.content -%}{%- if part.type == 'image' -%}"
+    "<|vision_start|><|image_pad|><|vision_end|>{%- else -%}{{- part.text -}}{%- endif -%}{%- endfor -%}"
+    "{{- '<|im_end|>\\n' -}}{%- endfor -%}"
+    "{%- if add_generation_prompt -%}{{- '<|im_start|>a\\n' -}}{%- endif -%}"
+)
+
+
+@pytest.fixture(scope="module")
+def reads_and_sees(tmp_path_factory):
+    """Returns the two files of a model of pictures and texts, whose tokenizer has a token for each letter."""
+    folder = tmp_path_factory.mktemp("pictures")
+    source = folder / "model"
+    shutil.copytree(GOLDEN / "models/qwen3_vl", source)
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTU:.?!\n"
+    vocab = {"<unk>": 0, **{letter: 3 + at for at, letter in enumerate(letters)}, " ": 3 + len(letters), **SPECIAL}
+    flags = {"special": True, "normalized": False, "lstrip": False, "rstrip": False, "single_word": False}
+    tokenizer = {
+        "version": "1.0", "normalizer": None, "pre_tokenizer": None, "post_processor": None, "decoder": {"type": "Fuse"},
+        "added_tokens": [{"id": at, "content": text, **flags} for text, at in SPECIAL.items()],
+        "model": {
+            "type": "BPE", "unk_token": "<unk>", "fuse_unk": False, "byte_fallback": False, "vocab": vocab, "merges": [],
+        },
+    }  # fmt: skip
+    processor = {
+        "image_processor_type": "Qwen2VLImageProcessorFast", "size": {"shortest_edge": 256, "longest_edge": 512},
+        "patch_size": 4, "temporal_patch_size": 2, "merge_size": 2, "image_mean": [0.5] * 3, "image_std": [0.5] * 3,
+    }  # fmt: skip
+    (source / "tokenizer.json").write_text(json.dumps(tokenizer))
+    (source / "chat_template.json").write_text(json.dumps({"chat_template": PICTURE_CHAT}))
+    (source / "preprocessor_config.json").write_text(json.dumps(processor))
+    reads, sees = folder / "reads.mote", folder / "sees.mote"
+    mote.convert(source, reads, type="f32")
+    mote.convert(source, sees, type="f32", tower="vision")
+    return reads, sees
+
+
+def test_llm_takes_pictures_as_attachments(llm_with_models, reads_and_sees):
+    llm, command = llm_with_models
+    reads, sees = reads_and_sees
+    added = command("mote", "add", "my-qwen", str(reads), "--vision", str(sees))
+    assert added.exit_code == 0, added.output
+    grid, two = (ROOT / "tests/pictures/files" / name for name in ("grid.png", "two.png"))
+    options = {"tokens": 4, "greedy": True, "ignore_stop": True}
+    with mote.open(reads, vision=sees, threads=1) as model:
+        direct = {file: model.generate("hi", images=[file], chat=True, **options).read() for file in (grid, two)}
+        both = model.generate("hi", images=[grid, two], chat=True, system="be brief", **options).read()
+    assert direct[grid] != direct[two]
+    model = llm.get_model("my-qwen")
+    assert model.prompt("hi", attachments=[llm.Attachment(path=str(grid))], **options).text() == direct[grid]
+    assert model.prompt("hi", attachments=[llm.Attachment(content=two.read_bytes())], **options).text() == direct[two]
+    attachments = [llm.Attachment(path=str(file)) for file in (grid, two)]
+    response = model.prompt("hi", attachments=attachments, system="be brief", **options)
+    assert response.text() == both and response.usage().output == 4
+    words = ["-o", "tokens", "4", "-o", "greedy", "1", "-o", "ignore_stop", "1", "--no-log"]
+    said = command("-m", "my-qwen", "hi", "-a", str(grid), *words)
+    assert said.exit_code == 0 and said.output.strip() == direct[grid].strip()
+
+
+def test_llm_refuses_attachments_that_the_model_does_not_take(llm_with_models, reads_and_sees):
+    llm, command = llm_with_models
+    grid = ROOT / "tests/pictures/files/grid.png"
+    with pytest.raises(ValueError, match="does not support attachments"):
+        llm.get_model("my-llama").prompt("hi", attachments=[llm.Attachment(path=str(grid))], tokens=1).text()
+    refused = command("-m", "my-llama", "hi", "-a", str(grid), "--no-log")
+    assert refused.exit_code != 0 and "attachment" in refused.output
+    reads, sees = reads_and_sees
+    assert command("mote", "add", "my-qwen", str(reads), "--vision", str(sees)).exit_code == 0
+    model = llm.get_model("my-qwen")
+    sound = llm.Attachment(type="audio/wav", content=b"RIFF")
+    with pytest.raises(ValueError, match="audio/wav"):
+        model.prompt("hi", attachments=[sound], tokens=1).text()
+    damaged = llm.Attachment(type="image/png", content=grid.read_bytes()[:40])
+    with pytest.raises(mote.Error, match="picture|PNG|cut"):
+        model.prompt("hi", attachments=[damaged], tokens=1).text()
+    conversation = model.conversation()
+    conversation.prompt("hi", attachments=[llm.Attachment(path=str(grid))], tokens=1, greedy=True).text()
+    with pytest.raises(llm.ModelError, match="only message"):
+        conversation.prompt("again", tokens=1).text()
+    wrong = command("mote", "add", "blind", str(reads), "--vision", str(reads))
+    assert wrong.exit_code != 0 and "is no vision tower" in wrong.output
+    no_model = command("mote", "add", "blind", str(grid))
+    assert no_model.exit_code != 0 and "Error: " in no_model.output and "grid.png" in no_model.output
+    assert "blind" not in command("mote", "list").output
