@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what mote for Python adds to the library, and how memory grows: layer.py MODEL [TEXTS]
+"""Measures what mote for Python adds to the library, and how memory grows: layer.py MODEL [TEXTS [WORDS]]
 
 MODEL is a .mote file that gives vectors. One thread computes. A call is timed in the processor's time of the process, so that
 other programs' load does not count; calls through Python and calls of the C function with inputs made before take turns.
-Then as many texts as TEXTS says (100,000) of mixed lengths go through an iterator, and the resident memory after the first
-1,000 is compared with that after all.
+Then as many texts as TEXTS says (100,000), each of 1 to WORDS words (200), go through an iterator, and the resident memory
+after the first 1,000 is compared with that after all. Longer texts than the model takes are cut.
 """
 import random
 import statistics
@@ -56,9 +56,9 @@ def compare_calls(model, batch, rounds):
     print(f"batch {batch}: {c:.0f} us in C, {added:.1f} us more in Python ({100 * added / c:.2f} %)")
 
 
-def follow_memory(model, count):
+def follow_memory(model, count, words):
     generator = random.Random(2)
-    texts = (text_of(generator, 1, 200) for _ in range(count))
+    texts = (text_of(generator, 1, words) for _ in range(count))
     first = None
     for done, _ in enumerate(model.embed(texts, truncate=True, batch_size=32), 1):
         if done == min(1000, count):
@@ -69,10 +69,11 @@ def follow_memory(model, count):
 
 
 def main():
+    count, words = (int(given) for given in (sys.argv[2:4] + ["100000", "200"][len(sys.argv[2:4]) :]))
     with mote.open(sys.argv[1], threads=1) as model:
         compare_calls(model, 1, 1000)
         compare_calls(model, 32, 60)
-        follow_memory(model, int(sys.argv[2]) if len(sys.argv) > 2 else 100_000)
+        follow_memory(model, count, words)
 
 
 if __name__ == "__main__":

@@ -6,14 +6,18 @@
 namespace mote::host {
 Status check_hashes(const Model& model, const Hooks& hooks) {
   mote_error error = {};
-  for (uint32_t part = 0; part < mote_model_parts(model.get()); ++part) {
+  const uint32_t parts = mote_model_parts(model.get());
+  for (uint32_t part = 0; part < parts; ++part) {
     if (hooks.stopped()) return cancelled();
+    hooks.tell("hashes", static_cast<double>(part) / parts);
     MOTE_TRY(from_core(mote_model_check_part(model.get(), part, &error), error, model.name()));
   }
+  hooks.tell("hashes", 1);
   return {};
 }
 
 Result<Verification> verify(const Model& model, const SessionChoices& choices, const Hooks& hooks) {
+  hooks.tell("self test", 0);
   MOTE_TAKE(Session session, Session::begin(model, session_options(model, choices)));
   Verification verification;
   verification.isa = mote_isa_name(mote_session_isa(session.get()));
@@ -26,6 +30,7 @@ Result<Verification> verify(const Model& model, const SessionChoices& choices, c
   MOTE_TRY(in_steps(hooks, [&](uint32_t operations, int& done) {
     return from_core(mote_self_test_step(session.get(), &result, operations, &done, &error), error, what);
   }));
+  hooks.tell("self test", 1);
   verification.has_self_test = true;
   return verification;
 }

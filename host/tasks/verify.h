@@ -17,9 +17,11 @@ struct Verification {
   const char* isa = "";  // that it ran on
 };
 
-/// Hashes all weights, part by part. Fails where a hash differs.
+/// Hashes all weights, part by part, and tells the share of the parts as the stage "hashes". Fails where a
+/// hash differs.
 Status check_hashes(const Model& model, const Hooks& hooks);
-/// Replays the run that the converter stored. Fails where it differs.
+/// Replays the run that the converter stored; tells its begin and its end as the stage "self test". Fails
+/// where it differs.
 Result<Verification> verify(const Model& model, const SessionChoices& choices, const Hooks& hooks);
 
 }  // namespace mote::host

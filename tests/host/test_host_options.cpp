@@ -2,6 +2,9 @@
 //
 // mote/host.h as the command line uses it: remedies, ids, names in messages, settings of an open model,
 // states.
+#include <algorithm>
+#include <string_view>
+
 #include "mote/backend.h"
 #include "mote/mote.h"
 #include "tests/host/host_calls.h"
@@ -125,6 +128,31 @@ TEST_CASE("host: hashes are checked when the model is opened, where the caller a
   mote_host_close(model);
   const Opened whole(file, R"({"hashes": true})");
   TEST_ASSERT_TRUE(assert_ok(Got(mote_host_verify(whole.get(), nullptr))).at("self_test").get<bool>());
+}
+
+TEST_CASE("host: a verification tells how many tensors are hashed, then that it replays") {
+  struct Told {
+    std::vector<double> hashes, replay;
+  } told;
+  mote_host_calls calls = {};
+  calls.user = &told;
+  calls.progress = [](void* user, const char* stage, double part) {
+    auto* const all = static_cast<Told*>(user);
+    (std::string_view(stage) == "hashes" ? all->hashes : all->replay).push_back(part);
+  };
+  const std::string file = model_file("bert", R"({"no-tokenizer": true})");
+  const Opened model(file);
+  assert_ok(Got(mote_host_verify(model.get(), &calls)));
+  CHECK(told.hashes.size() > 10);
+  CHECK(std::is_sorted(told.hashes.begin(), told.hashes.end()));
+  CHECK(told.hashes.front() == 0);
+  CHECK(told.hashes.back() == 1);
+  CHECK(told.replay == std::vector<double>{0, 1});
+  const Opened hashed(file, R"({"hashes": true})");
+  told = {};
+  assert_ok(Got(mote_host_verify(hashed.get(), &calls)));
+  CHECK(told.hashes.empty());
+  CHECK(told.replay == std::vector<double>{0, 1});
 }
 
 TEST_CASE("host: variables of a template keep the order of their keys, and inputs the names they are given") {

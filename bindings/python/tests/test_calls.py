@@ -230,3 +230,19 @@ def test_conversions_tell_their_stages_and_end_without_a_file(tmp_path):
     with pytest.raises(mote.Error, match="typ"):
         mote.convert(source, tmp_path / "b.mote", typ="q8")
     assert not (tmp_path / "b.mote").exists()
+
+
+def test_a_verification_tells_how_far_it_is_and_ends_where_nobody_wants_it(fresh):
+    model = fresh("llama")
+    told = []
+    assert model.verify(progress=lambda stage, part: told.append((stage, part)))["self_test"]
+    hashes = [part for stage, part in told if stage == "hashes"]
+    assert hashes == sorted(hashes) and hashes[0] == 0 and hashes[-1] == 1 and len(hashes) > 10
+    assert told[len(hashes) :] == [("self test", 0), ("self test", 1)]
+
+    def stop(stage, part):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.verify(progress=stop)
+    assert model.verify()["self_test"]

@@ -91,3 +91,18 @@ def test_get_fetches_nothing_when_offline_and_names_the_models_that_there_are(tm
     (tmp_path / "all-MiniLM-L6-v2").mkdir()  # it is there already
     assert mote.get("minilm", tmp_path, said.append) == tmp_path / "all-MiniLM-L6-v2"
     assert said[-1].startswith("next: ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no pty")
+def test_the_command_draws_on_a_terminal_how_far_a_verification_is(file_of):
+    import pty
+
+    ours, theirs = pty.openpty()
+    done = subprocess.run([_library.command(), "verify", file_of("llama")], stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    drawn = os.read(ours, 1 << 16)
+    os.close(ours)
+    assert done.returncode == 0 and b"hashes of" in done.stdout and b"self test on" in done.stdout
+    assert b"]   0 %  hashes" in drawn and drawn.endswith(b"\r\x1b[K")
+    silent = subprocess.run([_library.command(), "verify", file_of("llama")], capture_output=True)
+    assert silent.stdout == done.stdout and silent.stderr == b""

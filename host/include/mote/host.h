@@ -135,7 +135,8 @@ typedef struct mote_host_calls {
   void (*samples)(void* user, const float* samples, uint64_t count, uint32_t rate);
   /* A segment of a sound and its seconds, whole. */
   void (*segment)(void* user, const char* text, size_t bytes, double begin, double end);
-  /* The stage that an evaluation is at, zero-terminated, and the part of it that is done, 0 to 1. */
+  /* The stage that an evaluation or a verification is at, zero-terminated, and the part of it that is done, 0
+     to 1. */
   void (*progress)(void* user, const char* stage, double part);
   uint64_t reserved[1];
 } mote_host_calls;
@@ -165,7 +166,8 @@ void mote_host_close(mote_host* model);
    vectors are compared, "cosine", "dot", "euclidean" or "manhattan", "weight_bytes",
    "threads", "sessions", "memory_bytes": what sessions take now, ...} */
 mote_host_result* mote_host_info(mote_host* model);
-/* Hashes every tensor, unless it was opened with hashes, and replays the run that the converter stored. */
+/* Hashes every tensor, unless it was opened with hashes, and replays the run that the converter stored. Tells
+   the stage "hashes" by tensors, unless that, then "self test" at its begin and its end. */
 mote_host_result* mote_host_verify(mote_host* model, const mote_host_calls* calls);
 /* Ends all calls on the model that are in progress or wait for their turn, within one bounded step each. A
    signal's handler may call it. */

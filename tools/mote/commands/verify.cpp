@@ -14,12 +14,28 @@ struct VerifyArguments {
   SessionFlags session;
 };
 
+/// Verifies; prints the line of the hashes once the self test begins, which says that they are right.
+nlohmann::json verify_with_progress(const HostModel& model) {
+  bool hashed = false;
+  HostCalls calls;
+  calls.on_progress = [&](std::string_view stage, double part) {
+    if (stage == "self test" && !hashed) {
+      hashed = true;
+      clear_progress();
+      print("ok: hashes of {} tensors, {}\n", model.tensors(), human_bytes(model.info().weight_bytes));
+    }
+    show_progress(stage, part);
+  };
+  const HostResult result = calls.take(mote_host_verify(model.get(), calls.get()));
+  clear_progress();
+  return result.json();
+}
+
 void verify_model(const VerifyArguments& arguments) {
-  HostModel model(arguments.file, arguments.session, {{"hashes", true}});
+  HostModel model(arguments.file, arguments.session);
   print("ok: structure of {}\n", human_bytes(model.bytes()));
-  print("ok: hashes of {} tensors, {}\n", model.tensors(), human_bytes(model.info().weight_bytes));
   model.begin();
-  const nlohmann::json found = HostResult(mote_host_verify(model.get(), nullptr)).json();
+  const nlohmann::json found = verify_with_progress(model);
   if (!found.at("self_test").get<bool>()) return print("no self test in the file\n");
   const auto ids = found.at("ids").get<uint32_t>();
   const std::string equal =
