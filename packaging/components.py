@@ -19,6 +19,11 @@ _ALL = [
     ("libpng", "libpng-dev", "libpng-2.0", "archive"),
     ("libjpeg-turbo", "libjpeg62-turbo-dev", "IJG AND BSD-3-Clause AND Zlib", "archive"),
     ("zlib", "zlib1g-dev", "Zlib", "archive"),
+    ("FLAC", "libflac-dev", "BSD-3-Clause", "archive"),
+    ("Vorbis", "libvorbis-dev", "BSD-3-Clause", "archive"),
+    ("Ogg", "libogg-dev", "BSD-3-Clause", "archive"),
+    ("Opus", "libopus-dev", "BSD-3-Clause", "archive"),
+    ("opusfile", "libopusfile-dev", "BSD-3-Clause", "archive"),
     ("libstdc++", "libstdc++-12-dev", "GPL-3.0-or-later WITH GCC-exception-3.1", "archive"),
 ]
 _COMMAND = [

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes mote, libmote0 and libmote-dev as Debian packages of an installed tree:
 # packaging/debs.sh TREE VERSION DEBIAN_ARCHITECTURE WORK FOLDER. TREE has usr/; WORK is emptied. Called by scripts/release.
-# MOTE_MAINTAINER is who answers for the packages, "Name <address>".
+# MOTE_MAINTAINER is who answers for the packages, "Name <address>". RUNTIME_PACKAGES, for another architecture than this
+# machine's, is a folder of unpacked packages that have the shared libraries.
 set -euo pipefail
 tree=$1 version=$2 architecture=$3 work=$4 out=$5
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -74,7 +75,9 @@ printf 'mote (%s) unstable; urgency=medium\n\n  * As CHANGELOG.md says.\n\n -- %
   echo ' /usr/share/common-licenses/Apache-2.0.'
 } >copyright
 
-control=()
+export DEB_HOST_ARCH=$architecture
+known=()  # packages with shared libraries
+for package in ${RUNTIME_PACKAGES:+"$RUNTIME_PACKAGES"/*}; do known+=("-S$package"); done
 for name in libmote0 libmote-dev mote; do
   root=debian/$name
   mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$name"
@@ -90,13 +93,13 @@ for name in libmote0 libmote-dev mote; do
   programs=()
   while IFS= read -r file; do programs+=("-e$file"); done < <(find "$root" \( -name '*.so.*.*' -o -path '*/bin/*' \) -type f | sort)
   if [ ${#programs[@]} -gt 0 ]; then
-    dpkg-shlibdeps -Tdebian/substvars -x"$name" ${CROSS_LIBRARIES:+-l"$CROSS_LIBRARIES"} "${programs[@]}"
+    dpkg-shlibdeps -Tdebian/substvars -x"$name" "${known[@]}" "${programs[@]}"
   fi
   find "$root" -type d -exec chmod 755 {} +
   find "$root" -type f ! -path '*/bin/*' -exec chmod 644 {} +
   (cd "$root" && find usr -type f -printf '%p\n' | sort | xargs md5sum >DEBIAN/md5sums)
   find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-  DEB_HOST_ARCH=$architecture dpkg-gencontrol -p"$name" -P"$root" -Tdebian/substvars -fdebian/files -O"$root/DEBIAN/control"
+  dpkg-gencontrol -p"$name" -P"$root" -Tdebian/substvars -fdebian/files -O"$root/DEBIAN/control"
   touch -d "@$SOURCE_DATE_EPOCH" "$root/DEBIAN/control"
   dpkg-deb --root-owner-group -Zxz --build "$root" "$out/${name}_${version}_$architecture.deb" >/dev/null
   echo "${name}_${version}_$architecture.deb"

@@ -38,7 +38,11 @@ MOTE_HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_
   return pthread_cond_timedwait(condition, mutex, &real);
 }
 
-/* The archives of libpng and libjpeg-turbo reach `stderr` as programs do; there the name is this one. */
-FILE* mote_stderr MOTE_HIDDEN;
+/* Archives of libraries of pictures and sound reach the standard streams as programs do; there the names are these. */
+FILE *mote_stdin MOTE_HIDDEN, *mote_stdout MOTE_HIDDEN, *mote_stderr MOTE_HIDDEN;
 
-__attribute__((constructor)) static void set_stream(void) { mote_stderr = stderr; }
+__attribute__((constructor)) static void set_streams(void) {
+  mote_stdin = stdin;
+  mote_stdout = stdout;
+  mote_stderr = stderr;
+}

@@ -23,8 +23,17 @@ const char* sound_formats() {
 #ifdef MOTE_HAS_SNDFILE
   return "WAV, FLAC, MP3, Ogg Vorbis, Opus, AIFF, AU, CAF, W64 and RF64";
 #else
-  return "WAV alone (libsndfile, by scripts/install_packages sound before the build, reads FLAC, MP3, Ogg "
-         "Vorbis and Opus)";
+  return "WAV"
+#ifdef MOTE_HAS_FLAC
+         ", FLAC"
+#endif
+#ifdef MOTE_HAS_VORBIS
+         ", Ogg Vorbis"
+#endif
+#ifdef MOTE_HAS_OPUS
+         ", Ogg Opus"
+#endif
+      ;
 #endif
 }
 
@@ -199,8 +208,8 @@ std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes) {
 
 #else
 
-std::unique_ptr<SoundSource> open_sound(const std::string& path) { return open_wav(path); }
-std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes) { return open_wav(bytes); }
+std::unique_ptr<SoundSource> open_sound(const std::string& path) { return open_known_sound(path); }
+std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes) { return open_known_sound(bytes); }
 
 #endif
 

@@ -28,7 +28,7 @@ class SoundSource {
 };
 
 /// Returns the names of the formats that this build reads, with commas between: what libsndfile reads where
-/// it is built in, else WAV.
+/// it is built in, else what open_known_sound() reads.
 const char* sound_formats();
 
 /// Returns the end of a sentence on a file of another format: what is read, and the line that makes it of
@@ -40,9 +40,11 @@ std::unique_ptr<SoundSource> open_sound(const std::string& path);
 /// Opens the sound of a file's bytes.
 std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes);
 
-/// Opens a WAV file without libsndfile: integers of 8, 16, 24 and 32 bits, floats of 32 and 64.
-std::unique_ptr<SoundSource> open_wav(const std::string& path);
-std::unique_ptr<SoundSource> open_wav(std::span<const std::byte> bytes);
+/// Opens a sound without libsndfile: WAV (integers of 8, 16, 24 and 32 bits, floats of 32 and 64), and, by
+/// libraries of their own where this build has them, FLAC, Ogg Vorbis and Ogg Opus. Throws convert::Error,
+/// which names what is read.
+std::unique_ptr<SoundSource> open_known_sound(const std::string& path);
+std::unique_ptr<SoundSource> open_known_sound(std::span<const std::byte> bytes);
 
 /// Returns where bytes at `at` are read from after a seek by `offset` from `from`. A header's lengths may
 /// lead anywhere: where they lead before the first byte, or behind more than is ever held, it is where it

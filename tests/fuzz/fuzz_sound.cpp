@@ -68,8 +68,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
   try {
     std::vector<float> samples(kRate);
-    const auto wav = mote::cli::open_wav(bytes);
-    while (wav->read(samples) != 0) {
+    const auto known = mote::cli::open_known_sound(bytes);
+    while (known->read(samples) != 0) {
     }
   } catch (const mote::convert::Error&) {
   }

@@ -42,9 +42,4 @@ inline std::vector<int16_t> noise(size_t count) {
   return samples;
 }
 
-/// Whether the command was built with libsndfile, by what it says with a model.
-inline bool reads_sound(const std::string& model) {
-  return !contains(run("transcribe " + model + " /nowhere.wav").err, "libsndfile");
-}
-
 }  // namespace mote::testing

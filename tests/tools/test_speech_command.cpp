@@ -38,7 +38,6 @@ const std::string& searcher() {
 
 TEST("Speech2Text writes down what the original does of a WAV file, for each setting of its files",
      "[speech]") {
-  if (!reads_sound(searcher())) return;
   int number = 0;
   for (const json& one : known_speech().at("cases")) {
     CAPTURE(one.at("name").get<std::string>());
@@ -54,7 +53,6 @@ TEST("Speech2Text writes down what the original does of a WAV file, for each set
 }
 
 TEST("Speech2Text begins with the language that the command names in place of the file's", "[speech]") {
-  if (!reads_sound(searcher())) return;
   json one = known_speech("a language first");
   const std::string sound = wav("language.wav", noise(one.at("samples")));
   one.at("files").at("generation_config.json").erase("forced_bos_token_id");
@@ -68,7 +66,6 @@ TEST("Speech2Text begins with the language that the command names in place of th
 
 TEST("Speech2Text reads a sound that is longer than its context in stretches, each as if it were all",
      "[speech]") {
-  if (!reads_sound(searcher())) return;
   const std::vector<int16_t> samples = noise(40000);  // three contexts of 72 frames and more
   const std::string sound = wav("longer.wav", samples);
   const json segments = assert_json(run("transcribe " + searcher() + " " + sound + " --json")).at("segments");
@@ -86,7 +83,6 @@ TEST("Speech2Text reads a sound that is longer than its context in stretches, ea
 }
 
 TEST("Speech2Text says that silence, no sound and less than a frame have nothing to hear", "[speech]") {
-  if (!reads_sound(searcher())) return;
   const auto none = run("transcribe " + searcher() + " " + wav("none.wav", {}));
   TEST_ASSERT_EQUAL_STRING("", assert_works(none));
   TEST_ASSERT_TRUE(contains(none.err, "there is no sound in it") && !contains(none.err, "nothing to hear"));
@@ -101,7 +97,6 @@ TEST("Speech2Text says that silence, no sound and less than a frame have nothing
 
 TEST("Speech2Text without its features or its tokenizer transcribes nothing and says what is missing",
      "[speech]") {
-  if (!reads_sound(searcher())) return;
   const std::string sound = wav("missing.wav", noise(8000));
   const fs::path folder = folder_of(known_speech("beams"), "missing");
   fs::rename(folder / "preprocessor_config.json", folder / "other.json");

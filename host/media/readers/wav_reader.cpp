@@ -2,77 +2,21 @@
 //
 // WAV without a library: chunks of RIFF, of which "fmt " and "data" are read. Lengths are the file's word and
 // lead nowhere but behind what is read next, or to the end.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 
 #include "host/base/error.h"
-#include "host/media/sound_file.h"
+#include "host/media/readers/sound_readers.h"
 
 namespace mote::cli {
 namespace {
 
 constexpr uint16_t kPcm = 1, kFloat = 3, kExtensible = 0xFFFE;
 constexpr uint32_t kUnknownLength = 0xFFFFFFFF;
-constexpr uint32_t kSlowest = 1000, kFastest = 768000, kMostTracks = 64;
 constexpr size_t kFramesOfRead = 4096;
-constexpr uint64_t kMostKept = uint64_t{1} << 32;  // bytes of standard input
-
-/// The bytes of a file, of memory, or of standard input, which are kept so that they can be read again.
-class WavBytes {
- public:
-  explicit WavBytes(const std::string& path) : keeps_(path == "-") {
-    fd_ = keeps_ ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ < 0) convert::fail("{}: {}", path, std::strerror(errno));
-  }
-  explicit WavBytes(std::span<const std::byte> bytes) : kept_(bytes.begin(), bytes.end()), keeps_(true) {}
-  ~WavBytes() {
-    if (!keeps_ && fd_ >= 0) ::close(fd_);
-  }
-  WavBytes(const WavBytes&) = delete;
-  WavBytes& operator=(const WavBytes&) = delete;
-
-  uint64_t at() const { return at_; }
-  void seek(uint64_t at) { at_ = at; }
-  /// Returns how many bytes there are of those asked for.
-  size_t read(std::byte* to, size_t count) {
-    size_t done = 0;
-    if (keeps_) {
-      keep(at_ + count);
-      if (at_ < kept_.size()) done = std::min<size_t>(count, kept_.size() - static_cast<size_t>(at_));
-      if (done != 0) std::memcpy(to, kept_.data() + at_, done);
-    }
-    while (!keeps_ && done < count) {
-      const ssize_t part = ::pread(fd_, to + done, count - done, static_cast<off_t>(at_ + done));
-      if (part <= 0) break;
-      done += static_cast<size_t>(part);
-    }
-    at_ += done;
-    return done;
-  }
-
- private:
-  void keep(uint64_t end) {
-    while (fd_ >= 0 && kept_.size() < std::min(end, kMostKept)) {
-      const size_t held = kept_.size();
-      kept_.resize(held + 65536);
-      const ssize_t part = ::read(fd_, kept_.data() + held, 65536);
-      kept_.resize(held + static_cast<size_t>(part > 0 ? part : 0));
-      if (part <= 0) fd_ = -1;
-    }
-  }
-
-  std::vector<std::byte> kept_;
-  int fd_ = -1;
-  bool keeps_;
-  uint64_t at_ = 0;
-};
 
 template <class T>
 T little_endian(const std::byte* from) {
@@ -102,8 +46,8 @@ float sample_at(const std::byte* from, size_t bytes, bool is_float) {
 
 class WavFile : public SoundSource {
  public:
-  template <class Source>
-  WavFile(const Source& source, std::string name) : bytes_(source), name_(std::move(name)) {
+  WavFile(std::unique_ptr<SoundBytes> bytes, std::string name)
+      : bytes_(std::move(bytes)), name_(std::move(name)) {
     read_header();
   }
   uint32_t rate() const override { return rate_; }
@@ -112,7 +56,7 @@ class WavFile : public SoundSource {
     size_t done = 0;
     while (done < out.size()) {
       const size_t wanted = std::min({kFramesOfRead, out.size() - done, frames_left()});
-      const size_t count = bytes_.read(raw_.data(), wanted * frame_bytes_) / frame_bytes_;
+      const size_t count = bytes_->read(raw_.data(), wanted * frame_bytes_) / frame_bytes_;
       if (count == 0) break;
       frames_read_ += count;
       for (size_t i = 0; i < count; ++i, ++done) {
@@ -125,7 +69,7 @@ class WavFile : public SoundSource {
     return done;
   }
   void rewind() override {
-    bytes_.seek(begin_);
+    bytes_->seek(begin_);
     frames_read_ = 0;
   }
   std::string damage() const override {
@@ -141,22 +85,22 @@ class WavFile : public SoundSource {
   /// Reads chunks up to the samples.
   void read_header() {
     std::array<std::byte, 12> head;
-    if (bytes_.read(head.data(), head.size()) != head.size() || std::memcmp(head.data(), "RIFF", 4) != 0 ||
+    if (bytes_->read(head.data(), head.size()) != head.size() || std::memcmp(head.data(), "RIFF", 4) != 0 ||
         std::memcmp(head.data() + 8, "WAVE", 4) != 0)
       convert::fail("{} is no WAV: {}", name_, other_sound_format(name_));
-    while (bytes_.read(head.data(), 8) == 8) {
+    while (bytes_->read(head.data(), 8) == 8) {
       const auto length = little_endian<uint32_t>(head.data() + 4);
       if (std::memcmp(head.data(), "data", 4) == 0) return begin_samples(length);
-      const uint64_t next = bytes_.at() + length + length % 2;
+      const uint64_t next = bytes_->at() + length + length % 2;
       if (std::memcmp(head.data(), "fmt ", 4) == 0) read_format(length);
-      bytes_.seek(next);
+      bytes_->seek(next);
     }
     convert::fail("{}: there is no sound in it: it is empty, cut or damaged", name_);
   }
   void read_format(uint32_t length) {
     std::array<std::byte, 40> format{};
     const size_t wanted = std::min<size_t>(length, format.size());
-    if (wanted < 16 || bytes_.read(format.data(), wanted) != wanted)
+    if (wanted < 16 || bytes_->read(format.data(), wanted) != wanted)
       convert::fail("{}: its format is cut", name_);
     auto kind = little_endian<uint16_t>(format.data());
     if (kind == kExtensible && wanted == format.size()) kind = little_endian<uint16_t>(format.data() + 24);
@@ -166,21 +110,20 @@ class WavFile : public SoundSource {
     const uint32_t bits = little_endian<uint16_t>(format.data() + 14);
     is_float_ = kind == kFloat;
     const bool known = kind == kPcm ? bits >= 8 && bits <= 32 : is_float_ && (bits == 32 || bits == 64);
-    if (channels_ < 1 || channels_ > kMostTracks || rate_ < kSlowest || rate_ > kFastest)
-      convert::fail("{}: {} channels of {} samples a second are not supported", name_, channels_, rate_);
+    check_sound_format(name_, channels_, rate_);
     if (!known || bits % 8 != 0 || frame_bytes_ != channels_ * bits / 8)
       convert::fail("{}: samples of kind {} and {} bits: {}", name_, kind, bits, other_sound_format(name_));
   }
   void begin_samples(uint32_t length) {
     if (channels_ == 0) convert::fail("{}: its samples come before their format", name_);
-    begin_ = bytes_.at();
+    begin_ = bytes_->at();
     // Recorders do not know the length of what they pipe.
-    const bool known = length != 0 && length != kUnknownLength && name_ != "-";
+    const bool known = length != 0 && length != kUnknownLength && !bytes_->is_piped();
     frames_ = known ? length / frame_bytes_ : 0;
     raw_.resize(kFramesOfRead * frame_bytes_);
   }
 
-  WavBytes bytes_;
+  std::unique_ptr<SoundBytes> bytes_;
   std::string name_;
   uint32_t rate_ = 0, channels_ = 0, frame_bytes_ = 0;
   bool is_float_ = false;
@@ -190,11 +133,8 @@ class WavFile : public SoundSource {
 
 }  // namespace
 
-std::unique_ptr<SoundSource> open_wav(const std::string& path) {
-  return std::make_unique<WavFile>(path, path);
-}
-std::unique_ptr<SoundSource> open_wav(std::span<const std::byte> bytes) {
-  return std::make_unique<WavFile>(bytes, "sound");
+std::unique_ptr<SoundSource> open_wav(std::unique_ptr<SoundBytes> bytes, std::string name) {
+  return std::make_unique<WavFile>(std::move(bytes), std::move(name));
 }
 
 }  // namespace mote::cli
