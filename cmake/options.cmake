@@ -4,7 +4,7 @@
 set(MOTE_WARNINGS -Wall -Wextra -Wconversion $<$<BOOL:${MOTE_WERROR}>:-Werror>)
 
 set(MOTE_PLATFORM posix CACHE STRING "The folder of platforms/ to build for")
-set_property(CACHE MOTE_PLATFORM PROPERTY STRINGS posix cortex_m riscv)
+set_property(CACHE MOTE_PLATFORM PROPERTY STRINGS posix windows cortex_m riscv)
 
 find_program(MOTE_CCACHE ccache)
 mark_as_advanced(MOTE_CCACHE)

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The posix platform: MOTE_ISA, the number of useful cores, and a fork-join thread pool. Like the core it
-// links without the C++ library.
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
-
+// The platforms posix and windows: MOTE_ISA, the number of useful cores, and a fork-join thread pool. Like
+// the core it links without the C++ library.
 #include <atomic>
-#include <initializer_list>
 #include <new>
 
 #include "mote/posix.h"
+
+#if defined(_WIN32)
+#include "../windows/system.h"
+#else
+#include "system.h"
+#endif
 
 namespace {
 
@@ -26,18 +21,6 @@ constexpr int64_t kSpin_ns = 1000000;
 // Longer than threads that all have a core wait for each other within an operation. A thread that waits
 // longer checks whether another has lost its core; if so, it yields its own.
 constexpr int64_t kShortSpin_ns = 20000;
-
-int64_t now_ns() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
-}
-
-/// How often threads of this process have been taken from a core that they would have kept.
-long preemptions() {
-  rusage usage;
-  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
-}
 
 void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -197,14 +180,9 @@ void pool_parallel_for(void* user, mote_task task, void* context, uint32_t count
   pool->taken.store(false, std::memory_order_release);
 }
 
-/// Starts the threads with all signals blocked, so that an interrupt reaches the application's own threads;
-/// but a fault of a thread, such as reading a mapped file that was cut short, is for the application's
-/// handler. 0, or why one could not be started.
+/// Starts the threads. 0, or why one could not be started.
 int start_workers(mote_posix_pool* pool) {
-  sigset_t all, before;
-  sigfillset(&all);
-  for (const int fault : {SIGBUS, SIGSEGV, SIGILL, SIGFPE}) sigdelset(&all, fault);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   int problem = 0;
   while (problem == 0 && pool->started + 1 < pool->threads) {
     auto* worker = new (&pool->workers[pool->started]) Worker;
@@ -217,7 +195,6 @@ int start_workers(mote_posix_pool* pool) {
       worker->~Worker();
     }
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return problem;
 }
 
@@ -225,55 +202,10 @@ int start_workers(mote_posix_pool* pool) {
 void* allocate_pool(uint32_t threads) {
   // Fits 64 bits whatever `threads`, but not always the 32 of a narrow size_t.
   const uint64_t bytes = sizeof(mote_posix_pool) + uint64_t{threads - 1} * sizeof(Worker);
-  void* memory = nullptr;
-  const int problem = bytes > SIZE_MAX
-                          ? ENOMEM
-                          : posix_memalign(&memory, alignof(mote_posix_pool), static_cast<size_t>(bytes));
-  if (problem == 0) return memory;
-  errno = problem;
+  if (bytes <= SIZE_MAX) return allocate_aligned(alignof(mote_posix_pool), static_cast<size_t>(bytes));
+  errno = ENOMEM;
   return nullptr;
 }
-
-#if defined(__linux__)
-
-/// The highest clock of a core in kHz, 0 if unknown.
-long highest_clock(int core) {
-  char path[80];
-  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", core);
-  FILE* file = fopen(path, "r");
-  if (!file) return 0;
-  long clock = 0;
-  if (fscanf(file, "%ld", &clock) != 1) clock = 0;
-  fclose(file);
-  return clock;
-}
-
-/// The cores this process may use and whose highest clock is at least `least`; raises `highest` to the
-/// fastest one's.
-uint32_t count_cores(long least, long* highest) {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) {
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);  // more cores than cpu_set_t holds
-    return online > 1 ? static_cast<uint32_t>(online) : 1;
-  }
-  uint32_t count = 0;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (!CPU_ISSET(core, &cores)) continue;
-    const long clock = highest_clock(core);
-    if (clock >= least) ++count;
-    if (clock > *highest) *highest = clock;
-  }
-  return count;
-}
-
-#else
-
-uint32_t count_cores(long, long*) {
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online > 1 ? static_cast<uint32_t>(online) : 1;
-}
-
-#endif
 
 }  // namespace
 
@@ -313,7 +245,7 @@ void mote_posix_pool_destroy(mote_posix_pool* pool) {
   for (uint32_t i = 0; i < pool->started; ++i) start(&pool->workers[i], Call{});
   for (uint32_t i = 0; i < pool->started; ++i) pthread_join(pool->workers[i].thread, nullptr);
   for (uint32_t i = 0; i < pool->started; ++i) pool->workers[i].~Worker();
-  free(pool);
+  free_aligned(pool);
 }
 
 mote_platform mote_posix_pool_platform(mote_posix_pool* pool) {
