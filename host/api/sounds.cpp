@@ -77,10 +77,7 @@ host::Status read_picture(mote_host& opened, const mote_host_input& input, const
 double rounded(double seconds) { return std::round(seconds * 1000) / 1000; }
 
 json passage_json(const host::Passage& passage) {
-  return {{"text", passage.text},
-          {"begin", rounded(passage.begin)},
-          {"start", rounded(passage.begin)},
-          {"end", rounded(passage.end)}};
+  return {{"text", passage.text}, {"begin", passage.begin}, {"start", passage.begin}, {"end", passage.end}};
 }
 
 /// Returns a segment with what Whisper tells of it, as the original writes it.
@@ -88,6 +85,7 @@ json segment_json(const host::Passage& passage, size_t id) {
   json segment = passage_json(passage);
   segment["id"] = id;
   if (passage.ids.empty()) return segment;
+  for (const char* time : {"begin", "start", "end"}) segment[time] = rounded(segment[time].get<double>());
   segment["tokens"] = passage.ids;
   segment["temperature"] = passage.temperature;
   segment["avg_logprob"] = passage.average_logprob;

@@ -164,7 +164,7 @@ TEST_CASE("sound readers: a header alone gives one sentence that names the forma
   TEST_ASSERT_TRUE(contains(what("fLaC"), "begins as FLAC"));
   TEST_ASSERT_TRUE(contains(what(sound_of(kKinds[3], 1, 100).substr(0, 60)), "begins as Ogg Vorbis"));
   TEST_ASSERT_TRUE(contains(what(sound_of(kKinds[4], 1, 100).substr(0, 60)), "begins as Ogg Opus"));
-  TEST_ASSERT_TRUE(contains(what("OggS" + std::string(40, '\0')), "reads WAV, FLAC, Ogg Vorbis, Ogg Opus"));
+  TEST_ASSERT_TRUE(contains(what("OggS" + std::string(40, '\0')), mote::cli::sound_formats()));
 }
 
 #endif

@@ -126,7 +126,7 @@ TEST_CASE("wav: a file that is cut gives what there is and says so") {
 }
 
 TEST_CASE("wav: what it does not read is named") {
-  TEST_ASSERT_TRUE(contains(what_is_wrong("text"), "this build reads: it reads WAV"));
+  TEST_ASSERT_TRUE(contains(what_is_wrong("text"), "this build reads WAV"));
   TEST_ASSERT_TRUE(contains(what_is_wrong(wav_of("", noise_bytes(10))), "before their format"));
   TEST_ASSERT_TRUE(contains(what_is_wrong(wav_of(format_chunk({6, 8, 1}), "x")), "kind 6"));
   TEST_ASSERT_TRUE(contains(what_is_wrong(wav_of(format_chunk({1, 12, 1}), "x")), "12 bits"));

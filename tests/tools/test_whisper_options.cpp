@@ -59,8 +59,9 @@ TEST("each of Whisper's options gives the segments that the original finds", "[w
       REQUIRE(segment.at("tokens") == original.at("tokens"));
       for (const char* key : {"avg_logprob", "no_speech_prob", "compression_ratio", "temperature"})
         TEST_ASSERT_DOUBLE_WITHIN(2e-4, original.at(key).get<double>(), segment.at(key).get<double>());
-      TEST_ASSERT_DOUBLE_WITHIN(6e-4, original.at("start").get<double>(), segment.at("start").get<double>());
-      // Segments of this command end within the sound of three seconds.
+      // Segments of this command lie within the sound of three seconds; the last is a hop long at least.
+      const double begin = std::min(2.99, original.at("start").get<double>());
+      TEST_ASSERT_DOUBLE_WITHIN(6e-4, begin, segment.at("start").get<double>());
       const double end = std::min(3.0, original.at("end").get<double>());
       TEST_ASSERT_DOUBLE_WITHIN(6e-4, end, segment.at("end").get<double>());
     }
