@@ -57,7 +57,8 @@ extern "C" uint32_t board_ticks(void) {
     left = at(kTickNow);
     ++count;
   }
-  return count * kTicks + (kTicks - 1 - left);
+  // A tick is when the counter reaches 0; it goes on with the reload value.
+  return count * kTicks + (left == 0 ? 0 : kTicks - left);
 }
 
 void board_start(void) {
