@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the pool of threads asks of a POSIX system. platforms/windows/system.h has the same for Windows.
+// Gives the pool of threads what it asks of a POSIX system; platforms/windows/system.h does so on Windows.
 #pragma once
 
 #include <errno.h>
@@ -24,7 +24,7 @@ int64_t now_ns() {
   return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
 }
 
-/// How often threads of this process have been taken from a core that they would have kept.
+/// Returns how often threads of this process have been taken from a core that they would have kept.
 long preemptions() {
   rusage usage;
   return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the pool of threads asks of Windows, with the threads of MinGW-w64 (winpthreads).
+// Gives the pool of threads what it asks of Windows, by the threads of MinGW-w64 (winpthreads).
 // platforms/posix/system.h has the same for POSIX systems.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What readers share whose decoder gives samples piece after piece.
+// Shares what readers need whose decoder gives samples piece after piece.
 #pragma once
 
 #include <memory>
