@@ -6,9 +6,9 @@
 
 extern "C" {
 [[noreturn]] void reset(void);
-void fault(void);
+void fault(void) noexcept;
 [[noreturn, gnu::used]] void report_fault(const uint32_t* frame);
-#define MOTE_WEAK_HANDLER(name) void name(void) __attribute__((weak, alias("fault")))
+#define MOTE_WEAK_HANDLER(name) void name(void) noexcept __attribute__((weak, alias("fault")))
 MOTE_WEAK_HANDLER(NMI_Handler);
 MOTE_WEAK_HANDLER(SVC_Handler);
 MOTE_WEAK_HANDLER(DebugMon_Handler);
@@ -71,7 +71,7 @@ void reset(void) {
 
 /// Hands over the frame that the processor pushed. A stack that is full, which is one of the reasons to be
 /// here, is used anew.
-__attribute__((naked)) void fault(void) {
+__attribute__((naked)) void fault(void) noexcept {
   __asm__ volatile(
       "mov r0, sp\n\t"
       "ldr r1, =stack_bottom + 512\n\t"
