@@ -11,6 +11,7 @@
 // Each is its text or nothing.
 #define MOTE_KERNEL_OF_MODEL(function, ...) MOTE_KERNEL_##function(__VA_ARGS__)
 #define MOTE_OP_OF_MODEL(op, ...) MOTE_OP_##op(__VA_ARGS__)
+#define MOTE_PART_SPECULATION 0
 #else
 #define MOTE_KERNEL_OF_MODEL(function, ...) __VA_ARGS__
 #define MOTE_OP_OF_MODEL(op, ...) __VA_ARGS__
@@ -29,6 +30,7 @@
 #define MOTE_PART_WRITES 1
 #define MOTE_PART_SEARCH 1
 #define MOTE_PART_GENERATION 1
+#define MOTE_PART_SPECULATION 1
 #define MOTE_ACTIVATIONS 0xFFFFFFFF
 #define MOTE_SCORES 0xFFFFFFFF
 #endif
@@ -56,6 +58,7 @@ inline constexpr bool kProvesWrites =
 inline constexpr bool kProvesTask = MOTE_PART_WRITES;         // and that it can do its task: likewise
 inline constexpr bool kHasSearch = MOTE_PART_SEARCH;          // what a file says of beam search
 inline constexpr bool kHasGeneration = MOTE_PART_GENERATION;  // and of sampling and its rules
+inline constexpr bool kHasSpeculation = MOTE_PART_SPECULATION;  // guesses that runs compute besides a token
 
 /// Say whether the build has the activation or the kind of score, an enumerator's number.
 constexpr bool has_activation(unsigned kind) { return kind < 32 && (MOTE_ACTIVATIONS >> kind & 1) != 0; }

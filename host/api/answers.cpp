@@ -24,9 +24,12 @@ struct Generator {
   size_t memory_bytes() const { return session.arena_bytes(); }
 };
 
-host::Result<Generator> make_generator(const mote_host& model, const mote_platform& platform) {
+host::Result<Generator> make_generator(const mote_host& model, const mote_platform& platform,
+                                       uint32_t logit_rows) {
   const host::Timer timer;
-  Generator generator{host::session_options(*model.model, model.choices(platform)), {}, 0};
+  host::SessionChoices choices = model.choices(platform);
+  choices.logit_rows = logit_rows;
+  Generator generator{host::session_options(*model.model, choices), {}, 0};
   MOTE_TAKE(generator.session, host::Session::begin(*model.model, generator.options));
   generator.load_ms = timer.ms();
   return generator;
@@ -179,8 +182,10 @@ host::Status generate(mote_host& opened, Inputs inputs, const char* json_options
   const host::GenerationPlan plan = host::plan_generation(model, wanted.generation, false);
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "generate", hooks);
-  MOTE_TAKE(Generator* const generator,
-            turn->task<Generator>("generate", [&] { return make_generator(opened, turn->platform()); }));
+  const uint32_t rows = plan.speculation.logit_rows();
+  MOTE_TAKE(Generator* const generator, turn->task<Generator>(fmt::format("generate in {} rows", rows), [&] {
+    return make_generator(opened, turn->platform(), rows);
+  }));
   host::Session& session = generator->session;
   reply.json = session_json(session, generator->options, plan);
   reply.json["load_ms"] = generator->load_ms;
@@ -205,6 +210,17 @@ host::Status generate(mote_host& opened, Inputs inputs, const char* json_options
   return {};
 }
 
+host::SpeculationOptions speculation_options(Options& options) {
+  host::SpeculationOptions speculation;
+  std::string mode = "auto";
+  options.read_word("speculate", mode, {"off", "auto", "lookup"});
+  if (mode == "off") speculation.mode = host::Speculate::off;
+  if (mode == "lookup") speculation.mode = host::Speculate::lookup;
+  options.read("speculate-max", speculation.most, 1u, uint32_t{MOTE_MOST_GUESSES});
+  options.read("speculate-match", speculation.match, 1u, 16u);
+  return speculation;
+}
+
 }  // namespace
 
 host::GenerationOptions generation_options(Options& options, uint32_t tokens) {
@@ -220,6 +236,7 @@ host::GenerationOptions generation_options(Options& options, uint32_t tokens) {
   options.read("repeat-penalty", generation.repetition_penalty, 0.01f, 100.0f);
   options.read("stop", generation.stop_texts);
   options.read("ignore-stop", generation.ignore_stop);
+  generation.speculation = speculation_options(options);
   if (generation.greedy && generation.temperature)
     throw OptionError("options \"greedy\" and \"temp\" exclude each other");
   return generation;
@@ -271,7 +288,13 @@ host::OnToken on_token_of(const mote_host_calls* calls) {
 }
 
 nlohmann::json answer_json(const host::Answer& answer, size_t prompt_tokens) {
+  nlohmann::json guesses = {{"runs", answer.guesses.runs},
+                            {"rows", answer.guesses.rows},
+                            {"drafted", answer.guesses.guessed},
+                            {"stood", answer.guesses.stood}};
+  if (!answer.no_guesses.empty()) guesses["off"] = answer.no_guesses;
   return {{"text", answer.text},
+          {"speculation", guesses},
           {"output_ids", answer.ids},
           {"finish", host::finish_name(answer.finish)},
           {"prompt_tokens", prompt_tokens},

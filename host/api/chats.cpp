@@ -53,8 +53,9 @@ host::Status begin_chat(mote_host& model, const char* json_options, Reply& reply
   chat_options.slides = context_full == "slide";
   if (model.model->has_source()) return host::failed("{} holds no conversations", model.model->name());
   auto chat = std::make_unique<mote_host_chat>(model);
-  const mote_session_options session =
-      host::session_options(*model.model, model.choices(chat->threads.platform()));
+  host::SessionChoices choices = model.choices(chat->threads.platform());
+  choices.logit_rows = generation.speculation.logit_rows();
+  const mote_session_options session = host::session_options(*model.model, choices);
   host::GenerationPlan plan = host::plan_generation(*model.model, generation, true);
   MOTE_TAKE(chat->session, host::Session::begin(*model.model, session));
   reply.json = session_json(chat->session, session, plan);

@@ -143,7 +143,7 @@ Result<PredictionScore> score_prediction(std::span<const int32_t> ids, uint32_t 
 
 Result<uint64_t> count_exact(const Model& model, Session& session, std::span<const Question> questions,
                              const Hooks& hooks) {
-  GenerationPlan plan{mote_generation_default(), {}, {}, ""};
+  GenerationPlan plan{mote_generation_default(), {}, {}, {}, ""};
   uint64_t equal = 0;
   size_t done = 0;
   for (const Question& question : questions) {

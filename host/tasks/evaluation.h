@@ -36,8 +36,8 @@ class Predictor {
   size_t memory_bytes() const { return session_.arena_bytes(); }
   /// Begins an empty sequence.
   Status begin_window();
-  /// Computes the logits of each of at most chunk() tokens; logits(row) are those of the last call. Once it was
-  /// stopped it returns cancelled().
+  /// Computes the logits of each of at most chunk() tokens; logits(row) are those of the last call. Once it
+  /// was stopped it returns cancelled().
   Status compute(std::span<const int32_t> ids, const Hooks& hooks);
   const float* logits(uint32_t row) const { return mote_session_logits(session_.get(), row); }
 

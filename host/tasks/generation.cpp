@@ -18,6 +18,43 @@ bool has_rules(const mote_token_rules& rules) {
   return penalizes || counts != 0;
 }
 
+/// The guesses of a generation and their counts; none where they are off or the session cannot have them.
+class Guesses {
+ public:
+  static Result<Guesses> begin(Session& session, const SpeculationOptions& options) {
+    Guesses guesses;
+    if (options.mode == Speculate::off) {
+      guesses.why_none_ = "switched off";
+      return guesses;
+    }
+    if (const char* hindrance = mote_speculation_hindrance(session.get()); hindrance != nullptr) {
+      guesses.why_none_ = hindrance;
+      return guesses;
+    }
+    MOTE_TAKE(guesses.speculation_, session.speculation(options));
+    guesses.before_ = guesses.speculation_->counts();
+    return guesses;
+  }
+  mote_speculation* get() const { return speculation_ == nullptr ? nullptr : speculation_->get(); }
+  void reported(double ms) const {
+    if (speculation_ != nullptr) speculation_->reported(ms);
+  }
+  void count(Answer& answer) const {
+    answer.no_guesses = why_none_;
+    if (speculation_ == nullptr) return;
+    const mote_speculation_counts now = speculation_->counts();
+    answer.guesses.runs = now.runs - before_.runs;
+    answer.guesses.rows = now.rows - before_.rows;
+    answer.guesses.guessed = now.guessed - before_.guessed;
+    answer.guesses.stood = now.stood - before_.stood;
+  }
+
+ private:
+  Speculation* speculation_ = nullptr;
+  mote_speculation_counts before_ = {};
+  std::string why_none_;
+};
+
 /// Text of ids, held back while it may be the beginning of a stop text.
 class AnswerText {
  public:
@@ -89,7 +126,8 @@ void say_rules(const mote_token_rules& rules, Said& said) {
 }  // namespace
 
 GenerationPlan plan_generation(const Model& model, const GenerationOptions& options, bool samples) {
-  GenerationPlan plan{mote_generation_default(), mote_model_token_rules(model.get()), options.stop_texts, ""};
+  GenerationPlan plan{mote_generation_default(), mote_model_token_rules(model.get()), options.stop_texts,
+                      options.speculation, ""};
   plan.generation.max_tokens = options.tokens;
   plan.generation.ignore_model_stops = options.ignore_stop;
   mote_sampling& sampling = plan.generation.sampling;
@@ -143,9 +181,11 @@ Result<Answer> generate(const Model& model, Session& session, std::span<const in
   MOTE_TAKE(AnswerText text, AnswerText::start(model, plan.stop_texts));
   mote_generation options = plan.generation;
   options.rules = has_rules(plan.rules) ? &plan.rules : nullptr;
+  MOTE_TAKE(const Guesses guesses, Guesses::begin(session, plan.speculation));
+  options.guesses = guesses.get();
   mote_error error = {};
   StepSize size;
-  Timer timer;
+  Timer timer, token;
   MOTE_TRY(from_core(mote_generation_begin(session.get(), prompt.data(), static_cast<uint32_t>(prompt.size()),
                                            &options, &error),
                      error, "run"));
@@ -163,6 +203,7 @@ Result<Answer> generate(const Model& model, Session& session, std::span<const in
     MOTE_TRY(from_core(mote_session_step(session.get(), size.operations(), &event, &error), error, "run"));
     size.took(step.ms());
     if (event.has_token == 0) continue;
+    guesses.reported(token.restart());
     answer.finish = event.finish;
     if (answer.ids.empty()) answer.prompt_ms = timer.restart();
     answer.ids.push_back(event.id);
@@ -172,7 +213,9 @@ Result<Answer> generate(const Model& model, Session& session, std::span<const in
     }
     emit(event.id, part);
     if (answer.finish == MOTE_FINISH_NONE && text.stopped()) answer.finish = MOTE_FINISH_STOP;
+    token.restart();
   }
+  guesses.count(answer);
   (answer.ids.empty() ? answer.prompt_ms : answer.decode_ms) = timer.ms();
   MOTE_TAKE(const std::string rest, text.finish());
   if (!rest.empty()) emit(answer.ids.back(), rest);
@@ -198,6 +241,10 @@ Status generate_sliding(const Model& model, Session& session, uint32_t context,
     answer.text += more.text;
     answer.finish = more.finish;
     answer.decode_ms += more.prompt_ms + more.decode_ms;
+    answer.guesses.runs += more.guesses.runs;
+    answer.guesses.rows += more.guesses.rows;
+    answer.guesses.guessed += more.guesses.guessed;
+    answer.guesses.stood += more.guesses.stood;
   }
   return {};
 }

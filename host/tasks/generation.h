@@ -26,6 +26,7 @@ struct GenerationOptions {
   uint64_t seed = 0;
   std::optional<float> temperature, top_p, min_p, repetition_penalty;
   std::optional<uint32_t> top_k;
+  SpeculationOptions speculation;
 };
 
 /// Holds how a session generates: the options, and the choices of the model's authors where those are open.
@@ -33,6 +34,7 @@ struct GenerationPlan {
   mote_generation generation;  // its rules are null
   mote_token_rules rules;
   std::vector<std::string> stop_texts;
+  SpeculationOptions speculation;
   std::string defaults;  // "temperature 0.6, top_p 0.95": taken from the model; "": nothing was
 };
 
@@ -45,6 +47,8 @@ struct Answer {
   std::string text;          // without what stopped it
   mote_finish finish = MOTE_FINISH_NONE;
   double prompt_ms = 0, decode_ms = 0;
+  mote_speculation_counts guesses = {};
+  std::string no_guesses;  // why there were none; "": there may have been
 
   /// Returns tokens a second of a prompt of so many; the first token of the answer comes with them.
   double prompt_per_s(size_t prompt) const;

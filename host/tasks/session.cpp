@@ -2,6 +2,7 @@
 #include "host/tasks/session.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mote::host {
 namespace {
@@ -20,6 +21,7 @@ mote_session_options session_options(const Model& model, const SessionChoices& c
   if (choices.context != 0) options.context = choices.context;
   if (!model.encodes()) options.chunk = std::max(options.chunk, std::min(options.context, kPromptChunk));
   if (choices.chunk != 0) options.chunk = choices.chunk;
+  if (!model.encodes()) options.logit_rows = std::max(options.logit_rows, choices.logit_rows);
   return options;
 }
 
@@ -41,6 +43,14 @@ Result<Session> Session::begin(const Model& model, const mote_session_options& o
                                        &session.session_, &error),
                      error, model.name()));
   return session;
+}
+
+Result<Speculation*> Session::speculation(const SpeculationOptions& options) {
+  if (speculation_ == nullptr || !(speculation_->options() == options)) {
+    MOTE_TAKE(Speculation begun, Speculation::begin(options));
+    speculation_ = std::make_unique<Speculation>(std::move(begun));
+  }
+  return speculation_.get();
 }
 
 }  // namespace mote::host

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "host/tasks/model.h"
+#include "host/tasks/speculation.h"
 #include "host/tasks/status.h"
 
 namespace mote::host {
@@ -22,6 +23,7 @@ struct SessionChoices {
   uint32_t chunk = 0;
   mote_kv_dtype kv = MOTE_KV_AUTO;
   const mote_backend* backend = nullptr;
+  uint32_t logit_rows = 1;  // of a decoder: 1 more than guesses with a token
 };
 
 /// Returns the options of a session with these choices. A decoder's chunk is at least 256 tokens of a prompt,
@@ -35,6 +37,8 @@ class Session {
   static Result<Session> begin(const Model& model, const mote_session_options& options);
 
   mote_session* get() const { return session_; }
+  /// Returns the guesses of the session's generations, which go on as long as the options stay.
+  Result<Speculation*> speculation(const SpeculationOptions& options);
   size_t arena_bytes() const { return bytes_; }
   std::span<const std::byte> arena() const { return {static_cast<const std::byte*>(arena_.get()), bytes_}; }
 
@@ -45,6 +49,7 @@ class Session {
   std::unique_ptr<void, Free> arena_;
   size_t bytes_ = 0;
   mote_session* session_ = nullptr;
+  std::unique_ptr<Speculation> speculation_;
 };
 
 }  // namespace mote::host

@@ -158,11 +158,14 @@ void trace(const mote_session* session, uint32_t step) {
   }
 }
 
+/// Returns how many of the rows that the run adds to sequence 0 are guesses.
+uint32_t guessed_rows(const mote_session& session) { return kHasSpeculation ? session.run.guesses : 0; }
+
 /// Hands the results of the run to the session, its outputs too: until here the outputs are what the arena
 /// held before.
 void commit(mote_session* session) {
   session->run.active = false;
-  session->logit_count = session->run.outputs;
+  session->logit_count = session->run.outputs - guessed_rows(*session);
   if (is_whole(*current(*session).file)) {
     if (session->model->sources) keep_sources(session);
     keep_memory(session);
@@ -170,7 +173,7 @@ void commit(mote_session* session) {
   }
   for (uint32_t sequence = 0; sequence < session->options.batch; ++sequence) {
     if (session->added[sequence] == 0) continue;
-    session->lengths[sequence] += session->added[sequence];
+    session->lengths[sequence] += session->added[sequence] - (sequence == 0 ? guessed_rows(*session) : 0);
     slide_pages(session, sequence);
     if (kHasFixedStates) swap_fixed_states(session, sequence);
   }

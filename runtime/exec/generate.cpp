@@ -4,11 +4,16 @@
 //   computing   a run is active: some operations of the program are still to do
 //   prompt      no run, prompt tokens left: the next step starts a chunk of them
 //   sampling    no run, logits ready: the next step picks and reports a token
-//   pending     no run, a token reported but not computed: the next step starts its run
+//   pending     no run, a token reported but not computed: the next step starts its run, or finds that the
+//   last
+//               run has guessed and computed the token, and samples the row behind it
+#include "mote/speculate.h"
 #include "runtime/error.h"
 #include "runtime/exec/compute.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/guesses.h"
 #include "runtime/exec/history.h"
+#include "runtime/exec/kv_state.h"
 #include "runtime/exec/token_rules.h"
 
 namespace mote {
@@ -36,13 +41,52 @@ RuledTokens ruled_tokens(const mote_session* session) {
           data_of(ids),  options.stop_ids,        size_of(ids),        options.stop_count};
 }
 
+mote_speculation* guesses_of(const mote_session& session) {
+  return kHasSpeculation ? session.generation.options.guesses : nullptr;
+}
+
+/// Returns the logits of the last token. Those of guesses are no logits that a caller can read.
+const float* logits_to_pick(const mote_session& session) {
+  const uint32_t row = session.generation.row;
+  if (!kHasSpeculation || row == 0) return mote_session_logits(&session, 0);
+  return current(session).outputs[static_cast<size_t>(session.logit_index[row])];
+}
+
+/// Starts the run of the token that was picked, and of guesses of those that follow.
+void begin_pending(mote_session* session) {
+  GenerationState& generation = session->generation;
+  generation.row = generation.guesses = 0;
+  if (guesses_of(*session) == nullptr) {
+    begin_chunk(session, 0, &generation.pending_id, 1, MOTE_LOGITS_LAST);
+    return;
+  }
+  int32_t ids[1 + MOTE_MOST_GUESSES] = {generation.pending_id};
+  const uint32_t left = generation.options.max_tokens - generation.produced - 1;  // one is picked anyway
+  generation.guesses = guess_next(*session, guesses_of(*session), ids[0], left, ids + 1);
+  begin_chunk(session, 0, ids, 1 + generation.guesses, MOTE_LOGITS_ALL);
+  session->run.guesses = generation.guesses;
+}
+
+/// Takes the row that the last run computed for a guess, if the token that was picked is the guess.
+bool take_guess(mote_session* session) {
+  GenerationState& generation = session->generation;
+  if (!kHasSpeculation || generation.row == generation.guesses) return false;
+  if (history_of(*session, 0)[session->lengths[0]] != generation.pending_id) return false;
+  ++session->lengths[0];
+  slide_pages(session, 0);
+  ++generation.row;
+  return true;
+}
+
 void pick(mote_session* session, mote_event* event) {
   GenerationState& generation = session->generation;
   event->has_token = 1;
   const RuledTokens ruled = ruled_tokens(session);
-  event->id = sampler_pick(&session->sampler, mote_session_logits(session, 0),
+  event->id = sampler_pick(&session->sampler, logits_to_pick(*session),
                            !kHasGeneration || ruled.rules == nullptr ? nullptr : &ruled);
   sampler_see(&session->sampler, event->id);
+  if (guesses_of(*session) != nullptr)
+    compare_guess(guesses_of(*session), event->id, generation.row < generation.guesses);
   session->logit_count = 0;  // the token that they were for is reported: nobody is to sample it again
   ++generation.produced;
   if (stops(session, event->id)) {
@@ -65,12 +109,11 @@ bool begin_next(mote_session* session) {
                                         generation.prompt_tokens - generation.prefilled, MOTE_LOGITS_LAST);
     return true;
   }
-  if (generation.has_pending) {
-    begin_chunk(session, 0, &generation.pending_id, 1, MOTE_LOGITS_LAST);
-    generation.has_pending = false;
-    return true;
-  }
-  return false;
+  if (!generation.has_pending) return false;
+  generation.has_pending = false;
+  if (take_guess(session)) return false;
+  begin_pending(session);
+  return true;
 }
 
 }  // namespace

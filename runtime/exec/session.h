@@ -30,6 +30,7 @@ struct Run {
   uint32_t next_op;
   uint32_t last_position;  // the largest of the rows
   uint32_t longest;        // most rows that it adds to a sequence
+  uint32_t guesses;        // of the rows of sequence 0, the last ones: the commit leaves them out
   bool active;
 };
 
@@ -63,6 +64,8 @@ struct GenerationState {
   uint32_t prefilled;
   uint32_t produced;
   int32_t pending_id;  // reported, not yet computed
+  uint32_t guesses;    // rows of guesses that the last run computed
+  uint32_t row;        // whose logits are picked from next: 0, or that of the guess before it
   bool active;
   bool has_pending;
 };

@@ -42,6 +42,9 @@ class TextCalls(Base):
         repeat_penalty: Optional[float] = None,
         stop: Stop = None,
         ignore_stop: Optional[bool] = None,
+        speculate: Optional[Literal["off", "auto", "lookup"]] = None,
+        speculate_max: Optional[int] = None,
+        speculate_match: Optional[int] = None,
         chat: Optional[bool] = None,
         system: Optional[str] = None,
         set: Optional[Mapping[str, Any]] = None,
@@ -57,8 +60,9 @@ class TextCalls(Base):
         """
         given: Dict[str, Any] = {
             "tokens": tokens, "greedy": greedy, "temp": temp, "top_k": top_k, "top_p": top_p, "min_p": min_p,
-            "seed": seed, "repeat_penalty": repeat_penalty, "stop": stop, "ignore_stop": ignore_stop, "chat": chat,
-            "system": system, "set": set, "context_full": context_full, "save_state": save_state,
+            "seed": seed, "repeat_penalty": repeat_penalty, "stop": stop, "ignore_stop": ignore_stop, "speculate": speculate,
+            "speculate_max": speculate_max, "speculate_match": speculate_match, "chat": chat, "system": system,
+            "set": set, "context_full": context_full, "save_state": save_state,
             "load_state": load_state, **options,
         }  # fmt: skip
         inputs = Inputs(1 + len(images))
@@ -94,6 +98,9 @@ class TextCalls(Base):
         repeat_penalty: Optional[float] = None,
         stop: Stop = None,
         ignore_stop: Optional[bool] = None,
+        speculate: Optional[Literal["off", "auto", "lookup"]] = None,
+        speculate_max: Optional[int] = None,
+        speculate_match: Optional[int] = None,
         set: Optional[Mapping[str, Any]] = None,
         context_full: Optional[Literal["stop", "slide"]] = None,
         **options: Any,
@@ -102,7 +109,8 @@ class TextCalls(Base):
         given: Dict[str, Any] = {
             "system": system, "tokens": tokens, "greedy": greedy, "temp": temp, "top_k": top_k, "top_p": top_p,
             "min_p": min_p, "seed": seed, "repeat_penalty": repeat_penalty, "stop": stop,
-            "ignore_stop": ignore_stop, "set": set, "context_full": context_full, **options,
+            "ignore_stop": ignore_stop, "speculate": speculate, "speculate_max": speculate_max,
+            "speculate_match": speculate_match, "set": set, "context_full": context_full, **options,
         }  # fmt: skip
         return Chat(self, self._handle, options_json(given))
 

@@ -185,9 +185,11 @@ mote_host_result* mote_host_detokenize(mote_host* model, const int32_t* ids, siz
 
 /* Continues inputs[0], a text or ids. The inputs behind it are pictures before a message. {"text",
    "output_ids", "finish", "prompt_ids", "prompt_ms", "decode_ms", "defaults": what was taken from the model,
-   "context", "arena_bytes", "isa", "load_ms": the session's, ...}. No inputs: makes the session alone.
-   Options: tokens, greedy, temp, top-k, top-p, min-p, seed, repeat-penalty, stop (a text or a list),
-   ignore-stop, chat (the text is a message), system, messages (the text is a conversation in JSON: a list of
+   "context", "arena_bytes", "isa", "load_ms": the session's, "speculation": {"runs", "rows", "drafted",
+   "stood", "off": why there were no guesses}, ...}. No inputs: makes the session alone. Options: tokens,
+   greedy, temp, top-k, top-p, min-p, seed, repeat-penalty, stop (a text or a list), ignore-stop, speculate
+   ("off", "auto", "lookup"), speculate-max, speculate-match (guesses of tokens, mote/speculate.h: the answer
+   is the same), chat (the text is a message), system, messages (the text is a conversation in JSON: a list of
    messages, or an object with messages, tools, documents and variables of the model's chat template), set (an
    object of such variables), context-full, save-state (the file that gets the session after the prompt),
    load-state (such a file, which the prompt goes on from). */

@@ -62,9 +62,11 @@ typedef struct mote_generation {
   uint32_t max_tokens;     /* 0: until the context is full */
   const int32_t* stop_ids; /* in addition to the model's; must stay valid until the generation ends */
   uint32_t stop_count;
-  int ignore_model_stops;        /* 1: only stop_ids stop */
-  const mote_token_rules* rules; /* null: none; must stay valid until the generation ends */
-  uint64_t reserved[3];          /* 0 */
+  int ignore_model_stops;           /* 1: only stop_ids stop */
+  const mote_token_rules* rules;    /* null: none; must stay valid until the generation ends */
+  struct mote_speculation* guesses; /* of mote/speculate.h; null: none; must stay valid until the generation
+                                       ends */
+  uint64_t reserved[2];             /* 0 */
 } mote_generation;
 
 mote_generation mote_generation_default(void);

@@ -83,8 +83,9 @@ void print_answer(const RunArguments& arguments, const HostModel& model, const n
   const auto arena_bytes = answer.at("arena_bytes").get<size_t>();
   if (arguments.json) {
     nlohmann::json all;
-    for (const char* key : {"prompt_ids", "output_ids", "text", "finish", "prompt_ms", "decode_ms",
-                            "prompt_tokens_per_s", "decode_tokens_per_s", "arena_bytes", "isa"})
+    for (const char* key :
+         {"prompt_ids", "output_ids", "text", "finish", "prompt_ms", "decode_ms", "prompt_tokens_per_s",
+          "decode_tokens_per_s", "arena_bytes", "isa", "speculation"})
       all[key] = answer.at(key);
     all["load_ms"] = load_ms;
     all["backend_bytes"] = model.backend_bytes();

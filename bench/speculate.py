@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures answers with guessed tokens beside answers without, which must have the same ids.
+
+    bench/speculate.py MODEL.mote [--mote build/mote] [--threads 2] [--rounds 5] [--tokens 160] [--temp T]
+
+The model is one that chats, such as SmolLM2 (scripts/get_model smollm2, then mote convert). Prompts of the first kind ask for
+text that is given, again or with a small change; those of the second for text that repeats nothing. Ways take turns; a
+number is the median of the rounds, in tokens a second after the first token."""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+
+TEXT = """The lighthouse keeper climbed the stairs at seven in the morning. He cleaned the lamp, filled the tank with oil and \
+wrote the weather into the book. The wind came from the west, the sea was calm, and two ships were in sight. At noon a boat \
+brought bread, letters and a new rope. In the evening he lit the lamp and sat down to read."""
+CODE = """def area(width, height):
+    if width < 0 or height < 0:
+        raise ValueError("negative size")
+    return width * height
+
+
+def volume(width, height, depth):
+    if depth < 0:
+        raise ValueError("negative size")
+    return area(width, height) * depth
+"""
+LIST = "\n".join(f"{name}: {count} pieces" for name, count in
+                 [("apples", 12), ("bread", 3), ("candles", 40), ("flour", 7), ("lamps", 2), ("matches", 300), ("oil", 5),
+                  ("paper", 21), ("rope", 1), ("salt", 9), ("soap", 15), ("tea", 4)])
+KINDS = {
+    "repeats": [f"Repeat this text word for word:\n{TEXT}", f"Repeat this code exactly:\n{CODE}",
+                f"Copy this list and change nothing:\n{LIST}", f"Correct the spelling of this text and print it:\n{TEXT}"],
+    "new": ["Write a short story about a boy who finds a key in the garden.",
+            "Explain how a steam engine works.", "Why is the sky blue?", "Describe a market in a small town."],
+}
+WAYS = ("off", "auto", "lookup")
+
+
+def answer(arguments, prompt, way):
+    command = [arguments.mote, "run", arguments.model, "--chat", "-p", prompt, "-n", str(arguments.tokens), "--json",
+               "--threads", str(arguments.threads), "--speculate", way, "--repeat-penalty", "1"]
+    if arguments.temp is not None:
+        command += ["--temp", str(arguments.temp), "--seed", "1"]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    if ran.returncode != 0:
+        sys.exit(ran.stderr)
+    return json.loads(ran.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model")
+    parser.add_argument("--mote", default="build/mote")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--tokens", type=int, default=160)
+    parser.add_argument("--temp", type=float)
+    arguments = parser.parse_args()
+    print("| answer | off | auto | lookup | drafted, stood of auto |\n|---|---|---|---|---|")
+    for kind, prompts in KINDS.items():
+        ratios = {way: [] for way in WAYS}
+        for at, prompt in enumerate(prompts):
+            speeds, ids, guesses = {way: [] for way in WAYS}, None, None
+            for _ in range(arguments.rounds):
+                for way in WAYS:
+                    said = answer(arguments, prompt, way)
+                    speeds[way].append(said["decode_tokens_per_s"])
+                    ids = ids or said["output_ids"]
+                    if ids != said["output_ids"]:
+                        sys.exit(f"--speculate {way} says something else: {prompt}")
+                    if way == "auto":
+                        guesses = said["speculation"]
+            middle = {way: statistics.median(values) for way, values in speeds.items()}
+            for way in WAYS:
+                ratios[way].append(middle[way] / middle["off"])
+            print(f"| {kind} {at + 1}, {len(ids)} tokens | {middle['off']:.0f} | {middle['auto']:.0f} | {middle['lookup']:.0f} | "
+                  f"{guesses['drafted']}, {guesses['stood']} |", flush=True)
+        print(f"| {kind}, mean of ratios | 1 | {statistics.mean(ratios['auto']):.2f} | "
+              f"{statistics.mean(ratios['lookup']):.2f} | |", flush=True)
+
+
+main()

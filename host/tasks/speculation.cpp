@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tasks/speculation.h"
+
+#include <algorithm>
+
+namespace mote::host {
+namespace {
+
+constexpr double kKeeps = 0.95;      // of what is known, when there is something new
+constexpr double kRowShare = 0.15;   // of a run's price that a further row costs, before it is measured
+constexpr double kLeastGain = 1.03;  // below it guesses are left out
+constexpr double kNewPrice = 0.2;    // weight of a run in the price of its number of rows
+constexpr double kLongestRun = 3;    // times its price
+constexpr double kFirstRun = 1.5;    // the same of the first run of so many rows
+
+double renewed(double known, double value, double weight) { return known + weight * (value - known); }
+
+}  // namespace
+
+void GuessPrice::took(uint64_t rows, double ms, double right, double wrong) {
+  if (right + wrong > 0) {
+    right_ = right_ * kKeeps + right;
+    wrong_ = wrong_ * kKeeps + wrong;
+  }
+  if (rows == 0 || rows >= ms_.size() || ms <= 0) return;
+  const double expected = price(static_cast<uint32_t>(rows));
+  double& known = ms_[rows];
+  const bool first = known == 0;
+  // What holds a run up, such as another program, is no price. The first run of all has nothing to compare.
+  const bool compared = std::any_of(ms_.begin(), ms_.end(), [](double other) { return other != 0; });
+  const double bounded = compared ? std::min(ms, kLongestRun * expected) : ms;
+  known =
+      first ? std::min(bounded, compared ? kFirstRun * expected : ms) : renewed(known, bounded, kNewPrice);
+}
+
+double GuessPrice::price(uint32_t rows) const {
+  if (ms_[rows] != 0) return ms_[rows];
+  uint32_t below = rows, above = rows;
+  while (below > 0 && ms_[below] == 0) --below;
+  while (above < ms_.size() && ms_[above] == 0) ++above;
+  const bool has_above = above < ms_.size();
+  if (below == 0 && !has_above) return 1 + kRowShare * (rows - 1);  // nothing is known but ratios
+  if (below == 0) return ms_[above] * (1 + kRowShare * (rows - 1)) / (1 + kRowShare * (above - 1));
+  if (!has_above) return ms_[below] * (1 + kRowShare * (rows - 1)) / (1 + kRowShare * (below - 1));
+  const double share = static_cast<double>(rows - below) / (above - below);
+  return ms_[below] + share * (ms_[above] - ms_[below]);
+}
+
+uint32_t GuessPrice::best() const {
+  const double alone = price(1), p = share_right();
+  double tokens = 1, power = 1, most = kLeastGain;
+  uint32_t best = 0;
+  for (uint32_t n = 1; n <= most_; ++n) {
+    power *= p;
+    tokens += power;
+    const double gain = tokens * alone / price(1 + n);
+    if (gain > most) most = gain, best = n;
+  }
+  return best;
+}
+
+Result<Speculation> Speculation::begin(const SpeculationOptions& options) {
+  Speculation speculation(options);
+  mote_speculation_options own = mote_speculation_options_default();
+  own.most = options.most;
+  own.match = options.match;
+  const size_t bytes = mote_speculation_bytes(&own);
+  if (bytes == 0)
+    return failed("guesses are 1 to {} with a token, matching tokens 1 to 16", MOTE_MOST_GUESSES);
+  speculation.memory_.reset(std::malloc(bytes));
+  if (speculation.memory_ == nullptr) return Status{MOTE_OUT_OF_MEMORY, "not enough memory for guesses"};
+  mote_error error = {};
+  MOTE_TRY(
+      from_core(mote_speculation_init(speculation.memory_.get(), bytes, &own, &speculation.guesses_, &error),
+                error, "guesses"));
+  if (options.mode == Speculate::automatic)
+    mote_speculation_limit(speculation.guesses_, speculation.price_.best());
+  return speculation;
+}
+
+mote_speculation_counts Speculation::counts() const {
+  mote_speculation_counts counts = {};
+  mote_speculation_get_counts(guesses_, &counts);
+  return counts;
+}
+
+void Speculation::reported(double ms) {
+  const mote_speculation_counts now = counts();
+  const bool ran_once = now.runs == before_.runs + 1;
+  price_.took(ran_once ? now.rows - before_.rows : 0, ms, static_cast<double>(now.right - before_.right),
+              static_cast<double>(now.wrong - before_.wrong));
+  before_ = now;
+  if (options_.mode == Speculate::automatic) mote_speculation_limit(guesses_, price_.best());
+}
+
+}  // namespace mote::host
