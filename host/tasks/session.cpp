@@ -21,7 +21,8 @@ mote_session_options session_options(const Model& model, const SessionChoices& c
   if (choices.context != 0) options.context = choices.context;
   if (!model.encodes()) options.chunk = std::max(options.chunk, std::min(options.context, kPromptChunk));
   if (choices.chunk != 0) options.chunk = choices.chunk;
-  if (!model.encodes()) options.logit_rows = std::max(options.logit_rows, choices.logit_rows);
+  const uint32_t logit_rows = std::min(choices.logit_rows, options.chunk);
+  if (!model.encodes()) options.logit_rows = std::max(options.logit_rows, logit_rows);
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include "mote/beams.h"
 #include "mote/pictures.h"
 #include "mote/sound.h"
+#include "mote/speculate.h"
 #include "mote/voice.h"
 #include "tests/support/count_allocations.h"
 #include "tests/support/test_model.h"
@@ -112,6 +113,7 @@ TEST("nothing allocates between opening a model and restoring a session") {
     run.open([&](mote_session_options& options) {
       options.platform = pool.platform();
       options.text_bytes = 4096;
+      options.logit_rows = 6;
     });
     run.prefill(prompt.data(), 40);
     const int32_t id = 3;
@@ -123,6 +125,18 @@ TEST("nothing allocates between opening a model and restoring a session") {
     generation.sampling.top_p = 0.9f;
     generation.sampling.repetition_penalty = 1.1f;
     run.generate(&id, 1, generation);
+    const mote_speculation_options few = [] {
+      mote_speculation_options options = mote_speculation_options_default();
+      options.most = 5;
+      options.places = 64;
+      return options;
+    }();
+    alignas(8) uint8_t guesses[1024];
+    run.go_on([&] {
+      return mote_speculation_init(guesses, sizeof guesses, &few, &generation.guesses, &run.error);
+    });
+    run.generate(&id, 1, generation);
+    generation.guesses = nullptr;
     const char text[] = "the tokenizer says hello <mask> stop 123";
     int32_t ids[64];
     mote_span spans[64];
