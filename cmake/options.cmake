@@ -13,6 +13,11 @@ if(MOTE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${MOTE_CCACHE})
 endif()
 
+# Headers of Windows without macros for min and max; the C library's functions that are safe with threads.
+if(MOTE_PLATFORM STREQUAL "windows")
+  add_compile_definitions(NOMINMAX WIN32_LEAN_AND_MEAN _POSIX_THREAD_SAFE_FUNCTIONS)
+endif()
+
 # Firmware is linked at fixed addresses; on hosts the archives also go into the shared library.
 if(MOTE_PLATFORM STREQUAL "posix")
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
@@ -123,4 +128,32 @@ endfunction()
 # The same of tests, whose names are unique among neighbours in the order of the alphabet.
 function(mote_unity_tests target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${MOTE_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+endfunction()
+
+# Writes the functions that headers declare as a list of what a DLL exports.
+function(mote_write_def file)
+  set(exports "EXPORTS\n")
+  foreach(header ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+    file(STRINGS ${header} lines REGEX "^[a-z].*mote_[a-z0-9_]+\\(")
+    foreach(line ${lines})
+      if(NOT line MATCHES "^typedef" AND line MATCHES "[ *](mote_[a-z0-9_]+)\\(")
+        string(APPEND exports "  ${CMAKE_MATCH_1}\n")
+      endif()
+    endforeach()
+  endforeach()
+  file(WRITE ${file} "${exports}")
+endfunction()
+
+# A shared library exports what its map says; on Windows, the functions of its headers. One of macOS shows all it has.
+function(mote_exports target map)
+  set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${map})
+  if(MOTE_PLATFORM STREQUAL "windows")
+    mote_write_def(${CMAKE_CURRENT_BINARY_DIR}/${target}.def ${ARGN} ${PROJECT_SOURCE_DIR}/runtime/include/mote/status.h)
+    target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${target}.def)
+    set_target_properties(${target} PROPERTIES PREFIX "")
+    target_link_options(${target} PRIVATE -static)
+  elseif(NOT APPLE)
+    target_link_options(${target} PRIVATE -Wl,--version-script=${map} $<$<NOT:$<BOOL:${MOTE_SANITIZE}>>:-Wl,-z,defs>)
+  endif()
 endfunction()

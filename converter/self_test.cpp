@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
+#include "host/base/arena_memory.h"
 #include "host/base/error.h"
 
 namespace mote::convert {
@@ -18,12 +18,6 @@ constexpr uint64_t kFewGroups = 4;
 // The sizes of the runs that measure a tolerance.
 constexpr size_t kLeastOutputs = 16;
 constexpr uint32_t kMostPrompts = 8, kFurtherTokens = 8;
-
-/// 64-byte aligned memory for an arena.
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
-using HeapArena = std::unique_ptr<void, Free>;
 
 void check(mote_status status, const mote_error& error, const char* what) {
   if (status != MOTE_OK) fail("self test: the runtime cannot {} the converted model: {}", what, error.text);
@@ -139,7 +133,7 @@ class ReferenceRun {
     options.trace = trace;
     options.trace_user = user;
     const size_t bytes = mote_session_bytes(model, &options);
-    arena_.reset(std::aligned_alloc(MOTE_ALIGNMENT, align_up(bytes, MOTE_ALIGNMENT)));
+    arena_ = arena_memory(bytes);
     check(mote_session_init(model, &options, arena_.get(), bytes, &session_, &error_), error_, "set up");
     mote_model_get_output(model, &output_);
     mote_program_info source;
@@ -199,7 +193,7 @@ class ReferenceRun {
   bool encodes() const { return output_.kind != MOTE_OUTPUT_NEXT_TOKEN; }
 
  private:
-  HeapArena arena_;
+  ArenaMemory arena_;
   mote_session* session_ = nullptr;
   mote_error error_{};
   mote_output_info output_{};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes archives whose bytes depend on their files and SOURCE_DATE_EPOCH alone: tar.xz, wheels, and what goes into them."""
+"""Writes archives whose bytes depend on their files and SOURCE_DATE_EPOCH alone: tar.xz, zip, wheels, and what goes into them."""
 import base64
 import hashlib
 import io
@@ -50,26 +50,32 @@ def write_tar_xz(path: pathlib.Path, root: str, files: Files) -> None:
     path.write_bytes(lzma.compress(out.getvalue(), preset=9))
 
 
+def write_zip(path: pathlib.Path, root: str, files: Files) -> None:
+    """Writes files below one folder, sorted."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in sorted(files):
+            _add(archive, f"{root}/{name}", *files[name])
+
+
+def _add(archive: zipfile.ZipFile, name: str, data: bytes, program: bool) -> None:
+    entry = zipfile.ZipInfo(name, time.gmtime(max(epoch(), 315532800))[:6])  # a zip file knows no time before 1980
+    entry.create_system = 3
+    entry.external_attr = (0o100755 if program else 0o100644) << 16
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    archive.writestr(entry, data, compresslevel=9)
+
+
 def write_wheel(path: pathlib.Path, info: str, tags: List[str], files: Files) -> None:
     """Writes a wheel: files, then WHEEL and RECORD in the folder `info`."""
     wheel = "Wheel-Version: 1.0\nGenerator: mote scripts/release\nRoot-Is-Purelib: false\n"
     wheel += "".join(f"Tag: {tag}\n" for tag in tags)
     files = {**files, f"{info}/WHEEL": (wheel.encode(), False)}
     record = ""
-    date = time.gmtime(max(epoch(), 315532800))[:6]  # a zip file knows no time before 1980
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-
-        def add(name: str, data: bytes, program: bool) -> None:
-            entry = zipfile.ZipInfo(name, date)
-            entry.create_system = 3
-            entry.external_attr = (0o100755 if program else 0o100644) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data, compresslevel=9)
-
         # Installers like the information at the end.
         for name in sorted(files, key=lambda one: (one.startswith(info + "/"), one)):
             data, program = files[name]
-            add(name, data, program)
+            _add(archive, name, data, program)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record += f"{name},sha256={digest},{len(data)}\n"
-        add(f"{info}/RECORD", (record + f"{info}/RECORD,,\n").encode(), False)
+        _add(archive, f"{info}/RECORD", (record + f"{info}/RECORD,,\n").encode(), False)

@@ -26,10 +26,9 @@ _ALL = [
     ("opusfile", "libopusfile-dev", "BSD-3-Clause", "archive"),
     ("libstdc++", "libstdc++-12-dev", "GPL-3.0-or-later WITH GCC-exception-3.1", "archive"),
 ]
-_COMMAND = [
-    ("CLI11", "libcli11-dev", "BSD-3-Clause", "headers"),
-    ("GNU C Library", "libc6-dev", "LGPL-2.1-or-later", "archive"),
-]
+_COMMAND = [("CLI11", "libcli11-dev", "BSD-3-Clause", "headers")]
+_LINUX = [("GNU C Library", "libc6-dev", "LGPL-2.1-or-later", "archive")]
+_WINDOWS = [("MinGW-w64", "mingw-w64-x86-64-dev", "ZPL-2.1 AND MIT", "archive")]
 _DOCUMENTS = pathlib.Path("/usr/share/doc")
 
 
@@ -38,15 +37,15 @@ def _version(package: str) -> str:
     return subprocess.run(query, stdout=subprocess.PIPE, check=True, text=True).stdout
 
 
-def components(command: bool) -> List[Tuple[str, str, str, str]]:
-    """Returns the components of the libraries, or of the static command."""
-    return _ALL + (_COMMAND if command else [])
+def components(architecture: str) -> List[Tuple[str, str, str, str]]:
+    """Returns the components of the static command and the libraries."""
+    return _ALL + _COMMAND + (_WINDOWS if architecture == "windows" else _LINUX)
 
 
-def licence_files(command: bool, prefix: str) -> Files:
+def licence_files(architecture: str, prefix: str) -> Files:
     """Returns the texts of the components' licences, as Debian has them, and mote's own."""
     files: Files = {prefix + "LICENSE": (pathlib.Path("LICENSE").read_bytes(), False)}
-    for _, package, _, _ in components(command):
+    for _, package, _, _ in components(architecture):
         files[f"{prefix}{package}.txt"] = ((_DOCUMENTS / package / "copyright").read_bytes(), False)
     return files
 
@@ -56,12 +55,12 @@ def _package(identity: str, name: str, version: str, licence: str, supplier: str
             "copyrightText": "NOASSERTION", "downloadLocation": "NOASSERTION", "filesAnalyzed": False, "supplier": supplier}
 
 
-def sbom(name: str, version: str, files: Files, command: bool) -> bytes:
+def sbom(name: str, version: str, files: Files, architecture: str) -> bytes:
     """Returns an SPDX 2.3 document on the files of an artifact and the components in them."""
     whole = hashlib.sha256(b"".join(name.encode() + files[name][0] for name in sorted(files))).hexdigest()
     packages = [_package("SPDXRef-mote", "mote", version, "Apache-2.0", "Organization: The mote authors")]
     relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-mote"}]
-    for title, package, licence, _ in components(command):
+    for title, package, licence, _ in components(architecture):
         identity = f"SPDXRef-{package.replace('+', 'p')}"
         packages.append(_package(identity, title, _version(package), licence, "Organization: Debian"))
         relations.append({"spdxElementId": "SPDXRef-mote", "relationshipType": "CONTAINS", "relatedSpdxElement": identity})

@@ -2,11 +2,11 @@
 #include "converter/calibration/encoder_run.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "converter/write_model.h"
+#include "host/base/arena_memory.h"
 #include "host/base/error.h"
 #include "host/base/output_file.h"
 #include "mote/text.h"
@@ -43,8 +43,7 @@ void EncoderRun::read_text(const OpenedModel& model) {
   options.logit_rows = 1;
   options.isa = MOTE_ISA_REF;
   const size_t bytes = mote_session_bytes(model.get(), &options);
-  const std::unique_ptr<void, void (*)(void*)> arena(
-      std::aligned_alloc(MOTE_ALIGNMENT, align_up(bytes, MOTE_ALIGNMENT)), std::free);
+  const ArenaMemory arena = arena_memory(bytes);
   mote_session* session = nullptr;
   mote_error error{};
   std::vector<int32_t> ids(plan_.prompt);

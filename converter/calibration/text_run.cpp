@@ -2,12 +2,12 @@
 #include "converter/calibration/text_run.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include "converter/calibration/error_feedback.h"
 #include "converter/self_test.h"
 #include "converter/write_model.h"
+#include "host/base/arena_memory.h"
 #include "host/base/error.h"
 #include "host/base/output_file.h"
 
@@ -56,7 +56,7 @@ struct TextRun::Model {
     options.trace = hand_on;
     options.trace_user = &take;
     const size_t bytes = mote_session_bytes(opened->get(), &options);
-    arena.reset(std::aligned_alloc(MOTE_ALIGNMENT, align_up(bytes, MOTE_ALIGNMENT)));
+    arena = arena_memory(bytes);
     mote_error error{};
     require_ok(mote_session_init(opened->get(), &options, arena.get(), bytes, &session, &error), error,
                "set up the model of 8 bits");
@@ -83,7 +83,7 @@ struct TextRun::Model {
   OutputFile file;
   const Take* take = nullptr;
   std::optional<OpenedModel> opened;
-  std::unique_ptr<void, void (*)(void*)> arena{nullptr, std::free};
+  ArenaMemory arena;
   mote_session* session = nullptr;
 };
 

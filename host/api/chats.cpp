@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote/host.h: conversations.
-#include <unistd.h>
-
 #include <memory>
 #include <mutex>
 #include <utility>
 
 #include "host/api/answers.h"
 #include "host/api/result.h"
+#include "host/base/system.h"
 #include "host/chat/model_template.h"
 #include "host/tasks/chat.h"
 #include "host/tasks/text.h"
@@ -31,7 +30,7 @@ struct mote_host_chat {
   }
 
   mote_host& model;
-  const pid_t pid = getpid();
+  const uint32_t process = mote::convert::process_number();
   std::mutex busy;
   mote::api::Threads threads;
   mote::host::Session session;
@@ -77,7 +76,7 @@ host::Status begin_chat(mote_host& model, const char* json_options, Reply& reply
 template <class Body>
 host::Status with_chat(mote_host_chat* chat, Body body) {
   if (chat == nullptr) return host::failed("no chat: a null pointer");
-  if (chat->pid != getpid()) {
+  if (chat->process != mote::convert::process_number()) {
     return {MOTE_WRONG_STATE,
             "this process is a fork of the one that began the chat, whose threads it has not: begin another "
             "chat"};
@@ -148,6 +147,6 @@ mote_host_result* mote_host_chat_load(mote_host_chat* chat, const void* data, ui
 }
 
 void mote_host_chat_end(mote_host_chat* chat) {
-  if (chat == nullptr || chat->pid != getpid()) return;  // a child leaves its parent's
+  if (chat == nullptr || chat->process != mote::convert::process_number()) return;  // a child leaves its parent's
   delete chat;
 }

@@ -11,6 +11,7 @@
 #include "host/api/result.h"
 #include "host/base/error.h"
 #include "host/base/options.h"
+#include "host/base/system.h"
 #include "host/tasks/vision.h"
 
 namespace mote::api {
@@ -135,11 +136,11 @@ host::Hooks hooks_of(const mote_host& model, const mote_host_calls* calls) {
 }  // namespace mote::api
 
 mote::api::Workers& mote_host::workers() {
-  const pid_t pid = getpid();
+  const uint32_t process = mote::convert::process_number();
   OfProcess* held = of_process_;
-  while (held == nullptr || held->pid != pid) {
+  while (held == nullptr || held->process != process) {
     // Workers of a parent stay as they are: their threads and perhaps a holder of their lock are not here.
-    auto* const own = new OfProcess{pid, {settings.threads, settings.sessions}};
+    auto* const own = new OfProcess{process, {settings.threads, settings.sessions}};
     if (of_process_.compare_exchange_strong(held, own)) return own->workers;
     delete own;
   }
@@ -148,7 +149,7 @@ mote::api::Workers& mote_host::workers() {
 
 size_t mote_host::worker_bytes() const {
   OfProcess* const held = of_process_;
-  return held == nullptr || held->pid != getpid() ? 0 : held->workers.bytes();
+  return held == nullptr || held->process != mote::convert::process_number() ? 0 : held->workers.bytes();
 }
 
 mote::host::Result<const mote::host::Model*> mote_host::vision_tower() const {
@@ -175,7 +176,7 @@ mote::host::Result<const mote::host::Model*> mote_host::text_tower() const {
 
 mote_host::~mote_host() {
   OfProcess* const held = of_process_;
-  if (held != nullptr && held->pid == getpid()) delete held;
+  if (held != nullptr && held->process == mote::convert::process_number()) delete held;
 }
 
 mote::host::SessionChoices mote_host::choices(const mote_platform& platform) const {

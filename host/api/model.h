@@ -3,8 +3,6 @@
 // An open model as mote/host.h has it: its file, and the workers that calls take turns on.
 #pragma once
 
-#include <unistd.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -132,7 +130,7 @@ struct mote_host {
 
  private:
   struct OfProcess {
-    pid_t pid;
+    uint32_t process;
     mote::api::Workers workers;
   };
   std::atomic<OfProcess*> of_process_{nullptr};

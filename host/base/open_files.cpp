@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/base/open_files.h"
 
-#include <unistd.h>
-
 #include <mutex>
+
+#include "host/base/system.h"
 
 namespace mote::convert {
 namespace {
@@ -66,7 +66,7 @@ const char* mapped_file_at(const void* address) {
 
 void remove_temporary_files() {
   for (const OpenFile* file = first_file; file != nullptr; file = file->next_) {
-    if (file->use_ == OpenFile::Use::temporary) unlink(file->path_.c_str());
+    if (file->use_ == OpenFile::Use::temporary) remove_file(file->path_.c_str());
   }
 }
 

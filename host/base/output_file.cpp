@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/base/output_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <system_error>
 
 #include "host/base/error.h"
+#include "host/base/system.h"
 
 namespace mote::convert {
 namespace {
@@ -56,42 +52,29 @@ OutputFile::OutputFile(const std::filesystem::path& target) : given_(target), ta
     fail("cannot write {}: it is not a regular file", target.string());
   }
   // A file that replaces another is private until it gets the other's permissions.
-  const mode_t mode = std::filesystem::exists(std::filesystem::file_status(type)) ? 0600 : 0666;
-  if (open_nameless(mode)) return;
+  const bool is_private = std::filesystem::exists(std::filesystem::file_status(type));
+  file_ = create_nameless_file(folder(), is_private);
+  if (file_ >= 0) return;
   try_names([&] {
-    file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    file_ = create_file(name_, is_private);
     return file_ >= 0;
   });
 }
 
 OutputFile::~OutputFile() {
-  if (file_ < 0) return;
-  close(file_);
-  if (!name_.empty()) unlink(name_.c_str());
+  if (file_ >= 0) close_file(file_);
+  if (!name_.empty()) remove_file(name_.string().c_str());
 }
 
 std::filesystem::path OutputFile::folder() const {
   return target_.has_parent_path() ? target_.parent_path() : ".";
 }
 
-/// A file without a name is gone as soon as the process is, however it ends. Not every file system has them,
-/// and naming one later takes /proc.
-bool OutputFile::open_nameless(mode_t mode) {
-#ifdef O_TMPFILE
-  file_ = open(folder().c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
-  if (file_ < 0) return false;
-  if (access(temporary().c_str(), F_OK) == 0) return true;
-  close(file_);
-  file_ = -1;
-#endif
-  return false;
-}
-
 /// Sets name_ to one beside the target for which `create` succeeds.
 template <class Create>
 void OutputFile::try_names(Create create) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  uint64_t suffix = static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 40);
+  uint64_t suffix = static_cast<uint64_t>(now) ^ (uint64_t{process_number()} << 40);
   for (;;) {
     listed_.clear();
     name_ = target_;
@@ -107,7 +90,7 @@ void OutputFile::try_names(Create create) {
 
 std::filesystem::path OutputFile::temporary() {
   flush();
-  return name_.empty() ? std::filesystem::path(fmt::format("/proc/self/fd/{}", file_)) : name_;
+  return name_.empty() ? path_of_nameless(file_) : name_;
 }
 
 void OutputFile::fail_with_errno(const char* what) const {
@@ -129,9 +112,8 @@ void OutputFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
 
 void OutputFile::flush() {
   for (size_t done = 0; done < gathered_.size();) {
-    const ssize_t written = pwrite(file_, gathered_.data() + done, gathered_.size() - done,
-                                   static_cast<off_t>(gathered_at_ + done));
-    if (written < 0 && errno == EINTR) continue;
+    const int64_t written =
+        convert::write_at(file_, gathered_.data() + done, gathered_.size() - done, gathered_at_ + done);
     if (written < 0) fail_with_errno("write");
     done += static_cast<size_t>(written);
   }
@@ -146,38 +128,31 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 void OutputFile::commit() {
   flush();
   const bool replaces = take_permissions();
-  if (fsync(file_) != 0) fail_with_errno("write");
-  if (name_.empty()) {  // a link cannot replace the target, a rename can
-    const std::filesystem::path nameless = temporary();
-    try_names(
-        [&] { return linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name_.c_str(), AT_SYMLINK_FOLLOW) == 0; });
-  }
-  if (std::rename(name_.c_str(), target_.c_str()) != 0) fail_with_errno("rename to");
-  listed_.clear();
-  close(file_);
+  if (!flush_file(file_)) fail_with_errno("write");
+  if (name_.empty()) try_names([&] { return name_nameless_file(file_, name_); });  // which replaces no target
+  close_file(file_);  // Windows renames no file that is open
   file_ = -1;
-  sync_folder(replaces);
+  if (!rename_file(name_, target_)) fail_with_errno("rename to");
+  listed_.clear();
+  name_.clear();
+  flush_folder(replaces);
 }
 
 /// Gives the new file the permissions of the one in its place; false if there is none.
 bool OutputFile::take_permissions() {
-  struct stat old = {};
-  if (stat(target_.c_str(), &old) != 0) return false;
-  if (fchmod(file_, old.st_mode & 07777) != 0) fail_with_errno("set the permissions of");
-  return true;
+  if (convert::take_permissions(file_, target_)) return true;
+  const int why = errno;
+  if (std::error_code none; !std::filesystem::exists(target_, none)) return false;
+  errno = why;
+  fail_with_errno("set the permissions of");
 }
 
-/// The new name lasts through a power failure only once the directory is on the disk.
-void OutputFile::sync_folder(bool replaced) {
-  const int directory = open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  bool synced = directory >= 0 && fsync(directory) == 0;
-  const int error = errno;
-  // A file system that syncs no directories, or a directory that may be written but not read.
-  synced = synced || error == EINVAL || error == ENOTSUP || error == EACCES;
-  if (directory >= 0) close(directory);
-  if (synced) return;
-  if (!replaced) unlink(target_.c_str());
-  errno = error;
+/// The new name lasts through a power failure only once the folder is on the disk.
+void OutputFile::flush_folder(bool replaced) {
+  if (convert::flush_folder(folder())) return;
+  const int why = errno;
+  if (!replaced) remove_file(target_.string().c_str());
+  errno = why;
   fail_with_errno("write the directory of");
 }
 

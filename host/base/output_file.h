@@ -8,8 +8,6 @@
 // has large folios, and what maps the file reads its weights a few percent faster.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -48,10 +46,9 @@ class OutputFile {
   [[noreturn]] void fail_with_errno(const char* what) const;
 
   std::filesystem::path folder() const;
-  bool open_nameless(mode_t mode);
   void flush();
   bool take_permissions();
-  void sync_folder(bool replaced);
+  void flush_folder(bool replaced);
   template <class Create>
   void try_names(Create create);
 

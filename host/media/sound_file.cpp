@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/media/sound_file.h"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <cstring>
 
 #include "host/base/error.h"
+#include "host/base/system.h"
 
 #ifdef MOTE_HAS_SNDFILE
 #include <sndfile.h>
@@ -67,7 +66,7 @@ struct Piped {
     while (!ended && static_cast<sf_count_t>(bytes.size()) < end) {
       const size_t held = bytes.size();
       bytes.resize(held + 65536);
-      const ssize_t count = ::read(STDIN_FILENO, bytes.data() + held, 65536);
+      const int64_t count = convert::read_input(bytes.data() + held, 65536);
       bytes.resize(held + static_cast<size_t>(count > 0 ? count : 0));
       ended = count <= 0 || static_cast<int64_t>(bytes.size()) > kMostPiped;
     }

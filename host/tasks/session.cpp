@@ -8,7 +8,6 @@ namespace mote::host {
 namespace {
 
 constexpr uint32_t kPromptChunk = 256;
-constexpr size_t kPage = 4096;  // an arena lies on pages of its own
 
 }  // namespace
 
@@ -32,8 +31,7 @@ Result<Session> Session::begin(const Model& model, const mote_session_options& o
   MOTE_TRY(from_core(mote_session_memory(model.get(), &options, &memory, &error), error, model.name()));
   Session session;
   session.bytes_ = mote_session_bytes(model.get(), &options);
-  const size_t rounded = (session.bytes_ + kPage - 1) / kPage * kPage;
-  session.arena_.reset(std::aligned_alloc(kPage, rounded));
+  session.arena_ = convert::arena_memory(session.bytes_);
   if (session.arena_ == nullptr) {
     return Status{MOTE_OUT_OF_MEMORY,
                   sentence("not enough memory: the session needs {}, of which {} for a context of {}",

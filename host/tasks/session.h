@@ -4,11 +4,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
-#include <memory>
 #include <span>
 #include <string>
 
+#include "host/base/arena_memory.h"
 #include "host/tasks/model.h"
 #include "host/tasks/speculation.h"
 #include "host/tasks/status.h"
@@ -43,10 +42,7 @@ class Session {
   std::span<const std::byte> arena() const { return {static_cast<const std::byte*>(arena_.get()), bytes_}; }
 
  private:
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<void, Free> arena_;
+  convert::ArenaMemory arena_;
   size_t bytes_ = 0;
   mote_session* session_ = nullptr;
   std::unique_ptr<Speculation> speculation_;

@@ -17,6 +17,8 @@
 #include <string>
 #include <system_error>
 
+#include "tests/support/pages.h"
+
 namespace mote::testing {
 
 /// An empty directory that goes with the object.
@@ -24,7 +26,7 @@ class TempDirectory {
  public:
   TempDirectory() {
     std::string name = (std::filesystem::temp_directory_path() / "mote_test_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
+    if (!make_own_folder(name)) throw std::runtime_error("cannot make " + name);
     path_ = name;
   }
   ~TempDirectory() {

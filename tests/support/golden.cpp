@@ -37,7 +37,7 @@ std::filesystem::path golden_folder() {
 std::vector<std::string> golden_names(const std::string& family) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(golden_folder())) {
-    if (family_of(entry.path()) == family) names.push_back(entry.path().filename());
+    if (family_of(entry.path()) == family) names.push_back(entry.path().filename().string());
   }
   std::sort(names.begin(), names.end());
   return names;

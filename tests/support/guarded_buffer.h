@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #endif
 
 #include <stdexcept>
+
+#include "tests/support/pages.h"
 
 namespace mote::testing {
 
@@ -23,14 +23,14 @@ class GuardedBuffer {
   /// Edge::end: the last byte is the last accessible one, so the address is a multiple of 64 only where
   /// `bytes` is. Edge::start: the first byte is the first accessible one, 4096-byte aligned.
   GuardedBuffer(size_t bytes, Edge edge) : bytes_(bytes) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t page = page_bytes();
     const size_t inside = (bytes + page - 1) / page * page;
     mapped_bytes_ = inside + 2 * page;
-    mapped_ = mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapped_ == MAP_FAILED) throw std::runtime_error("mmap failed");
+    mapped_ = reserve_pages(mapped_bytes_);
+    if (mapped_ == nullptr) throw std::runtime_error("no pages of memory");
     char* begin = static_cast<char*>(mapped_) + page;
-    if (inside != 0 && mprotect(begin, inside, PROT_READ | PROT_WRITE) != 0)
-      throw std::runtime_error("mprotect failed");
+    if (inside != 0 && !open_pages(begin, inside))
+      throw std::runtime_error("no pages of memory that are written");
     data_ = edge == Edge::start ? begin : begin + inside - bytes;
   }
   ~GuardedBuffer() {
@@ -39,7 +39,7 @@ class GuardedBuffer {
     __asan_unpoison_memory_region(mapped_,
                                   mapped_bytes_);  // of a session's gaps: the next mapping may lie here
 #endif
-    munmap(mapped_, mapped_bytes_);
+    release_pages(mapped_, mapped_bytes_);
   }
   GuardedBuffer(GuardedBuffer&& other) noexcept
       : mapped_(other.mapped_), mapped_bytes_(other.mapped_bytes_), data_(other.data_), bytes_(other.bytes_) {

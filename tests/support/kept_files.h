@@ -5,11 +5,12 @@
 // its own.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+
+#include "host/base/system.h"
+#include "tests/support/pages.h"
 
 namespace test {
 
@@ -19,7 +20,7 @@ inline const std::filesystem::path& temporary_folder() {
     std::filesystem::path path;
     Folder() {
       std::string pattern = (std::filesystem::temp_directory_path() / "mote-test-XXXXXX").string();
-      if (mkdtemp(pattern.data()) == nullptr) std::abort();
+      if (!mote::testing::make_own_folder(pattern)) std::abort();
       path = pattern;
     }
     ~Folder() {
@@ -40,7 +41,7 @@ std::filesystem::path kept_file(const std::string& name, const Make& make) {
   std::filesystem::path path = folder / name;
   if (std::filesystem::exists(path)) return path;
   std::filesystem::create_directories(folder);
-  const std::filesystem::path unfinished = folder / (name + "." + std::to_string(getpid()) + ".mote");
+  const std::filesystem::path unfinished = folder / (name + "." + std::to_string(mote::convert::process_number()) + ".mote");
   make(unfinished);
   std::filesystem::rename(unfinished, path);
   return path;

@@ -3,8 +3,10 @@
 // Tests that need what this machine, or whoever runs them, does not have.
 #pragma once
 
+#if !defined(_WIN32)
 #include <pty.h>
 #include <unistd.h>
+#endif
 
 #include "tests/support/unity_style.h"
 
@@ -25,6 +27,7 @@ namespace mote::testing {
 inline bool skipped = false;
 constexpr int kSkipped = 77;
 
+#if !defined(_WIN32)
 /// A container may be without /dev/pts.
 inline bool has_terminals() {
   int terminal = -1, other = -1;
@@ -33,6 +36,7 @@ inline bool has_terminals() {
   close(other);
   return true;
 }
+#endif
 
 }  // namespace mote::testing
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mote/backend.h"
 
-#include <sys/mman.h>
-
 #include "host/base/error.h"
+#include "host/base/system.h"
 #include "mote/mote.h"
 #include "tools/mote/core_status.h"
 #include "tools/mote/output.h"
@@ -15,7 +14,7 @@
 namespace mote::cli {
 
 Backend::~Backend() {
-  if (region_ != nullptr) munmap(region_, bytes_);
+  if (region_ != nullptr) convert::unmap_memory(region_, bytes_);
 }
 
 #ifdef MOTE_HAS_XNNPACK
@@ -41,12 +40,12 @@ Backend::Backend(const mote_model* model, const std::string& name, uint32_t thre
   mote_error error = {};
   const size_t bytes = mote_xnnpack_bytes(model, threads, &error);
   if (bytes == 0) check(error.code, error, what);
-  void* region = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (region == MAP_FAILED) {
+  void* region = convert::map_memory(bytes);
+  if (region == nullptr) {
     convert::fail("not enough memory: {} keeps a copy of the matrices, {}", what, human_bytes(bytes));
   }
   const mote_status status = mote_xnnpack_create(model, threads, region, bytes, &backend_, &error);
-  if (status != MOTE_OK) munmap(region, bytes);
+  if (status != MOTE_OK) convert::unmap_memory(region, bytes);
   check(status, error, what);
   region_ = region;
   bytes_ = bytes;

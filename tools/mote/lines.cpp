@@ -27,7 +27,7 @@ class Source {
   explicit Source(const std::string& path) {
     if (path == "-") return;
     refuse_directory(path);
-    file_.open(path, std::ios::binary);
+    file_.open(std::filesystem::path(path), std::ios::binary);
     if (!file_) convert::fail("cannot read {}: is it there, and may it be read?", path);
     std::error_code none;
     const auto bytes = std::filesystem::is_regular_file(path, none) ? std::filesystem::file_size(path, none)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote, the command line: registers the subcommands and turns what they throw into a line and an exit code.
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -9,6 +8,7 @@
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/output.h"
 #include "tools/mote/signals.h"
+#include "tools/mote/system.h"
 #include "tools/mote/usage.h"
 
 namespace {
@@ -58,7 +58,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a failed write, and reported as one
+  argv = mote::cli::begin_program(argc, argv);
   mote::cli::install_signal_handlers();
   try {
     return run(argc, argv);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mote/output.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -12,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/base/error.h"
+#include "host/base/system.h"
 
 namespace mote::cli {
 namespace {
@@ -69,7 +68,7 @@ void Table::print() const {
 }
 
 void show_progress(std::string_view stage, double share) {
-  static const bool terminal = isatty(STDERR_FILENO) != 0;
+  static const bool terminal = convert::is_terminal(convert::Stream::errors);
   if (!terminal) return;
   const auto now = std::chrono::steady_clock::now();
   if (progress.shown && progress.stage == stage && now - progress.drawn < std::chrono::milliseconds(100))

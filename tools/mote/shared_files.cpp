@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mote/shared_files.h"
 
-#include <sys/auxv.h>
-
 #include <filesystem>
 #include <system_error>
 
 #include "host/base/error.h"
+#include "tools/mote/system.h"
 
 namespace mote::cli {
 
 std::string shared_file(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code none;
-  fs::path program = fs::read_symlink("/proc/self/exe", none);
-  const auto* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));  // where there is no /proc
-  if (program.empty() && started != nullptr) program = fs::absolute(started, none);
-  const fs::path folder = program.parent_path();
+  const fs::path folder = own_program().parent_path();
   const fs::path installed = folder.parent_path() / "share/mote" / name;
   const fs::path built = folder / "share/mote" / name;
   for (const fs::path& place : {installed, built}) {

@@ -24,7 +24,7 @@ class InterruptGuard {
   static bool interrupted();
   static void clear();
   /// Waits until there is something to read, or the end of it; false when Ctrl-C comes first, or came
-  /// already.
+  /// already. On POSIX systems alone.
   static bool wait_readable(int fd);
 };
 

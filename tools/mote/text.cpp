@@ -18,7 +18,7 @@ void refuse_directory(const std::string& path) {
 std::string read_text(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
   refuse_directory(path);
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(std::filesystem::path(path), std::ios::binary);
   if (!in) convert::fail("cannot read {}: is it there, and may it be read?", path);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   if (in.bad()) convert::fail("cannot read {}: reading failed", path);

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mote/thread_choice.h"
 
-#include <sched.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -18,6 +13,7 @@
 #include "mote/posix.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session_flags.h"
+#include "tools/mote/system.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -30,14 +26,8 @@ constexpr int kDeepest = 8;             // of its values
 
 /// Empty where the user has no folder for caches.
 std::filesystem::path cache_path() {
-  const auto folder = [](const char* variable) {
-    const char* value = getenv(variable);
-    return std::filesystem::path(value != nullptr ? value : "");
-  };
-  // A relative path is to be ignored, by the XDG Base Directory Specification.
-  const std::filesystem::path cache = folder("XDG_CACHE_HOME"), home = folder("HOME");
-  if (cache.is_absolute()) return cache / "mote" / "threads.json";
-  return home.is_absolute() ? home / ".cache" / "mote" / "threads.json" : std::filesystem::path();
+  const std::filesystem::path folder = cache_folder();
+  return folder.empty() ? folder : folder / "mote" / "threads.json";
 }
 
 /// Returns the properties of the machine that a measurement depends on.
@@ -84,12 +74,6 @@ std::string ThreadCounts::text() const {
   return decode_threads == threads ? all : fmt::format("{}, {} to decode", all, decode_threads);
 }
 
-uint32_t usable_cores() {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return static_cast<uint32_t>(CPU_COUNT(&cores));
-  return static_cast<uint32_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-}
-
 std::optional<ThreadCounts> kept_threads(const mote_model_info& model) {
   const nlohmann::json kept = read_kept();
   if (kept.is_null() || !kept.at("models").contains(key_of(model))) return std::nullopt;
@@ -109,7 +93,7 @@ std::optional<ThreadCounts> kept_threads(const mote_model_info& model) {
 
 std::filesystem::path keep_threads(const mote_model_info& model, const ThreadCounts& counts) {
   const std::filesystem::path path = cache_path();
-  if (path.empty()) convert::fail("neither XDG_CACHE_HOME nor HOME names a folder to keep the result in");
+  if (path.empty()) convert::fail("{} names a folder to keep the result in", cache_variables());
   nlohmann::json kept = read_kept();
   if (kept.is_null() || kept.at("models").size() >= kMostModels) {
     kept = {{"version", kVersion}, {"machine", machine()}, {"models", nlohmann::json::object()}};

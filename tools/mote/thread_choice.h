@@ -33,7 +33,4 @@ std::optional<ThreadCounts> kept_threads(const mote_model_info& model);
 /// Returns the path of the file. Throws convert::Error if it cannot be written.
 std::filesystem::path keep_threads(const mote_model_info& model, const ThreadCounts& counts);
 
-/// The cores that this process may use, small ones too.
-uint32_t usable_cores();
-
 }  // namespace mote::cli

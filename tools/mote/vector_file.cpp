@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mote/vector_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +9,7 @@
 #include <cstring>
 
 #include "host/base/error.h"
+#include "host/base/system.h"
 
 namespace mote::cli {
 namespace {
@@ -50,15 +47,15 @@ void Fingerprint::add(std::string_view bytes) {
 
 PartFile::PartFile(const std::string& file, uint64_t key, uint32_t width)
     : file_(file), path_(file + ".part"), width_(width) {
-  part_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  part_ = convert::open_to_change(path_);
   if (part_ < 0) fail_with_errno("cannot open");
-  if (::flock(part_, LOCK_EX | LOCK_NB) != 0) convert::fail("{}: another process is writing it", path_);
+  if (!convert::lock_file(part_)) convert::fail("{}: another process is writing it", path_);
   const Head wanted = {kSignature, key, width, {}};
-  struct stat status {};
-  if (::fstat(part_, &status) != 0) fail_with_errno("cannot read");
+  convert::FileStatus status;
+  if (!convert::status_of(part_, status)) fail_with_errno("cannot read");
   // A process that ended while it wrote the head leaves a part of it.
   Head found{};
-  const size_t there = std::min(sizeof found, static_cast<size_t>(status.st_size));
+  const size_t there = std::min(sizeof found, static_cast<size_t>(status.bytes));
   if (!read_whole(&found, there, 0) || std::memcmp(&found, &wanted, there) != 0)
     convert::fail("{} is of another model or other options: finish it with those, or remove it", path_);
   if (there < sizeof found) write_whole(&wanted, sizeof wanted);
@@ -66,7 +63,7 @@ PartFile::PartFile(const std::string& file, uint64_t key, uint32_t width)
   look_ahead();
 }
 
-PartFile::~PartFile() { ::close(part_); }
+PartFile::~PartFile() { convert::close_file(part_); }
 
 void PartFile::pass(std::span<const Line> lines) {
   if (lines.size() != next_.rows || fingerprint(lines) != next_.lines)
@@ -94,16 +91,16 @@ void PartFile::finish() {
     }
     if (end_ != end) convert::fail("{}: it changed while it was read", path_);
   });
-  if (::unlink(path_.c_str()) != 0) fail_with_errno("cannot remove");
+  if (!convert::remove_file(path_.c_str())) fail_with_errno("cannot remove");
 }
 
 void PartFile::look_ahead() {
   BatchHead head{};
   next_ = {};
   if (!read_whole(&head, sizeof head, end_)) return;
-  struct stat status {};
-  if (::fstat(part_, &status) != 0) fail_with_errno("cannot read");
-  const auto left = static_cast<uint64_t>(status.st_size) - end_ - sizeof head;
+  convert::FileStatus status;
+  if (!convert::status_of(part_, status)) fail_with_errno("cannot read");
+  const auto left = status.bytes - end_ - sizeof head;
   if (head.rows == 0 || head.rows > left / (sizeof(float) * width_)) return;
   values_.resize(size_t{head.rows} * width_);
   if (!read_whole(values_.data(), values_.size() * sizeof(float), end_ + sizeof head)) return;
@@ -113,8 +110,7 @@ void PartFile::look_ahead() {
 void PartFile::write_whole(const void* bytes, size_t count) {
   const auto* from = static_cast<const char*>(bytes);
   while (count > 0) {
-    const ssize_t written = ::pwrite(part_, from, count, static_cast<off_t>(end_));
-    if (written < 0 && errno == EINTR) continue;
+    const int64_t written = convert::write_at(part_, from, count, end_);
     if (written <= 0) fail_with_errno("cannot write");
     from += written;
     count -= static_cast<size_t>(written);
@@ -125,8 +121,7 @@ void PartFile::write_whole(const void* bytes, size_t count) {
 bool PartFile::read_whole(void* bytes, size_t count, uint64_t at) const {
   auto* to = static_cast<char*>(bytes);
   while (count > 0) {
-    const ssize_t read = ::pread(part_, to, count, static_cast<off_t>(at));
-    if (read < 0 && errno == EINTR) continue;
+    const int64_t read = convert::read_at(part_, to, count, at);
     if (read < 0) fail_with_errno("cannot read");
     if (read == 0) return false;
     to += read;

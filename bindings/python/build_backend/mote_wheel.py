@@ -25,6 +25,10 @@ BUILT = {
     "mote/lib/libmote_convert.so": "libmote_convert.so",
     "mote/bin/mote": "mote",
 }
+BUILT_FOR_WINDOWS = {  # the one library has the functions of both headers
+    "mote/lib/mote_host.dll": "mote_host.dll",
+    "mote/bin/mote.exe": "mote.exe",
+}
 Entry = Tuple[str, bytes, int]  # name, contents, mode
 
 
@@ -92,7 +96,7 @@ def _package() -> List[Entry]:
     build = pathlib.Path(os.environ.get("MOTE_BUILD") or ROOT / "build")
     entries = [(f"mote/{file.name}", file.read_bytes(), 0o644) for file in (HERE / "mote").glob("*.py")]
     entries.append(("mote/py.typed", b"", 0o644))
-    for place, name in BUILT.items():
+    for place, name in (BUILT_FOR_WINDOWS if _platform().startswith("win") else BUILT).items():
         if not (build / name).is_file():
             raise SystemExit(f"mote_wheel: {build / name} is missing: build it, or name a build folder by MOTE_BUILD")
         entries.append((place, (build / name).read_bytes(), 0o755))

@@ -16,7 +16,7 @@ _loaded: Dict[str, ctypes.CDLL] = {}
 
 def _file_names(stem: str) -> List[str]:
     if sys.platform == "win32":
-        return [f"{stem}.dll", f"lib{stem}.dll"]
+        return [f"{stem}.dll", f"lib{stem}.dll", "mote_host.dll"]  # which has both headers' functions in a wheel
     if sys.platform == "darwin":
         return [f"lib{stem}.dylib", f"lib{stem}.0.dylib"]
     return [f"lib{stem}.so", f"lib{stem}.so.0"]

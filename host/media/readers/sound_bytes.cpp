@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/media/readers/sound_bytes.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "host/base/error.h"
+#include "host/base/system.h"
 
 namespace mote::cli {
 namespace {
@@ -18,14 +16,15 @@ constexpr uint64_t kMostKept = uint64_t{1} << 32;  // bytes of standard input
 }  // namespace
 
 SoundBytes::SoundBytes(const std::string& path) : keeps_(path == "-"), is_piped_(keeps_) {
-  fd_ = keeps_ ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (keeps_) return;
+  fd_ = convert::open_to_read(path);
   if (fd_ < 0) convert::fail("{}: {}", path, std::strerror(errno));
 }
 
-SoundBytes::SoundBytes(std::span<const std::byte> bytes) : kept_(bytes.begin(), bytes.end()), keeps_(true) {}
+SoundBytes::SoundBytes(std::span<const std::byte> bytes) : kept_(bytes.begin(), bytes.end()), keeps_(true), ended_(true) {}
 
 SoundBytes::~SoundBytes() {
-  if (!keeps_ && fd_ >= 0) ::close(fd_);
+  if (fd_ >= 0) convert::close_file(fd_);
 }
 
 size_t SoundBytes::read(std::byte* to, size_t count) {
@@ -36,7 +35,7 @@ size_t SoundBytes::read(std::byte* to, size_t count) {
     if (done != 0) std::memcpy(to, kept_.data() + at_, done);
   }
   while (!keeps_ && done < count) {
-    const ssize_t part = ::pread(fd_, to + done, count - done, static_cast<off_t>(at_ + done));
+    const int64_t part = convert::read_at(fd_, to + done, count - done, at_ + done);
     if (part <= 0) break;
     done += static_cast<size_t>(part);
   }
@@ -45,12 +44,12 @@ size_t SoundBytes::read(std::byte* to, size_t count) {
 }
 
 void SoundBytes::keep(uint64_t end) {
-  while (fd_ >= 0 && kept_.size() < std::min(end, kMostKept)) {
+  while (!ended_ && kept_.size() < std::min(end, kMostKept)) {
     const size_t held = kept_.size();
     kept_.resize(held + 65536);
-    const ssize_t part = ::read(fd_, kept_.data() + held, 65536);
+    const int64_t part = convert::read_input(kept_.data() + held, 65536);
     kept_.resize(held + static_cast<size_t>(part > 0 ? part : 0));
-    if (part <= 0) fd_ = -1;
+    ended_ = part <= 0;
   }
 }
 

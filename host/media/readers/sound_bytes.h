@@ -33,8 +33,8 @@ class SoundBytes {
   void keep(uint64_t end);
 
   std::vector<std::byte> kept_;
-  int fd_ = -1;
-  bool keeps_, is_piped_ = false;
+  int fd_ = -1;  // of a file
+  bool keeps_, is_piped_ = false, ended_ = false;
   uint64_t at_ = 0;
 };
 

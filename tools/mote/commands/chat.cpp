@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote chat: a conversation, turn by turn.
-#include <unistd.h>
-
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,12 +9,14 @@
 #include <utility>
 
 #include "host/base/error.h"
+#include "host/base/system.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/generation.h"
 #include "tools/mote/host_model.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/signals.h"
+#include "tools/mote/system.h"
 #include "tools/mote/template_variables.h"
 #include "tools/mote/usage.h"
 
@@ -107,22 +107,25 @@ void Talk::report() const {
 
 /// A line of standard input; none at its end. Ctrl-C at the prompt of a terminal drops the line.
 std::optional<std::string> read_line(bool terminal) {
+  std::string line;
   for (;;) {
     InterruptGuard::clear();
-    if (terminal) fmt::print(stderr, "> ");
-    // A terminal gives whole lines: once there is something to read, getline does not wait.
-    if (!terminal || InterruptGuard::wait_readable(STDIN_FILENO)) break;
-    if (!InterruptGuard::interrupted()) return std::nullopt;
+    if (!terminal) {
+      if (!std::getline(std::cin, line)) return std::nullopt;
+      break;
+    }
+    fmt::print(stderr, "> ");
+    const Typed typed = read_terminal_line(line);
+    if (typed == Typed::line) break;
+    if (typed == Typed::end) return std::nullopt;
     note("\n(/exit or Ctrl-D ends)");
   }
-  std::string line;
-  if (!std::getline(std::cin, line)) return std::nullopt;
   if (!line.empty() && line.back() == '\r') line.pop_back();
   return line;
 }
 
 void converse(Talk& talk) {
-  const bool terminal = isatty(STDIN_FILENO) != 0;
+  const bool terminal = convert::is_terminal(convert::Stream::input);
   if (terminal) note("Ctrl-C stops an answer, /new begins another conversation, /exit ends.");
   const InterruptGuard guard;
   while (const std::optional<std::string> line = read_line(terminal)) {

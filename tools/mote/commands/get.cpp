@@ -2,8 +2,6 @@
 //
 // mote get: fetches a model by get/get_model.py, for which Python has what a program without a network
 // library lacks.
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/output.h"
 #include "tools/mote/shared_files.h"
+#include "tools/mote/system.h"
 
 namespace mote::cli {
 namespace {
@@ -24,7 +23,7 @@ struct GetArguments {
 void fetch_model(const GetArguments& arguments) {
   const std::string program = shared_file("get/get_model.py");
   flush_output();
-  execlp("python3", "python3", program.c_str(), arguments.name.c_str(), arguments.folder.c_str(), nullptr);
+  become_python(program, arguments.name, arguments.folder);
   convert::fail("python3: {}; mote get needs Python with pip", std::strerror(errno));
 }
 

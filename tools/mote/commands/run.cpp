@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote run: continues a prompt, streaming what it generates.
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
 #include "host/base/error.h"
 #include "host/base/output_file.h"
+#include "host/base/system.h"
 #include "host/base/timer.h"
 #include "tools/mote/advice.h"
 #include "tools/mote/commands/commands.h"
@@ -39,7 +38,7 @@ struct RunArguments {
 std::string prompt_text(const RunArguments& arguments) {
   if (arguments.prompt) return *arguments.prompt;
   if (arguments.prompt_file) return read_text(*arguments.prompt_file);
-  if (isatty(STDIN_FILENO) != 0)
+  if (convert::is_terminal(convert::Stream::input))
     usage_fail("no prompt; give one with -p TEXT, --file FILE, --ids IDS or on standard input");
   return read_text("-");
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote translate and mote summarize: what a model generates over a text, or over each line of one.
-#include <unistd.h>
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "host/base/system.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/host_model.h"
 #include "tools/mote/ids.h"
@@ -33,7 +32,7 @@ struct TranslateArguments {
 /// Each line of a file is a text; an empty line stays one. A summary is of all lines together.
 void each_text(const TranslateArguments& arguments, const std::function<void(const std::string&)>& use) {
   if (arguments.prompt) return use(*arguments.prompt);
-  if (arguments.lines == "-" && isatty(STDIN_FILENO) != 0)
+  if (arguments.lines == "-" && convert::is_terminal(convert::Stream::input))
     usage_fail("no text; give one with -p TEXT, --file FILE or on standard input");
   if (arguments.summarizes) return use(read_text(arguments.lines));
   const std::string all = read_text(arguments.lines);

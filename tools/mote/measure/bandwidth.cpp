@@ -5,13 +5,12 @@
 // is four additions of 16 bytes, so a pass is bound by memory with the baseline instruction set too.
 #include "tools/mote/measure/bandwidth.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 
 #include "host/base/error.h"
+#include "host/base/system.h"
 #include "tools/mote/measure/timer.h"
 #include "tools/mote/output.h"
 
@@ -74,8 +73,8 @@ double read_bandwidth(uint64_t bytes, const ThreadPool& pool) {
   constexpr uint64_t kPassBytes = uint64_t{16} << 20;  // long enough for starting the threads not to count
   const mote_platform platform = pool.platform();
   const size_t lines = std::max<uint64_t>(bytes / 64, 4u * pool.threads());
-  void* memory = mmap(nullptr, lines * 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
+  void* memory = convert::map_memory(lines * 64);
+  if (memory == nullptr)
     convert::fail("not enough memory: bench reads {} to measure the machine", human_bytes(bytes));
   auto* words = static_cast<uint64_t*>(memory);
   for (size_t i = 0; i < lines * kLine; ++i) words[i] = i;  // untouched pages would all be one page of zeros
@@ -91,7 +90,7 @@ double read_bandwidth(uint64_t bytes, const ThreadPool& pool) {
       if (best_ms == 0.0 || ms < best_ms) best_ms = ms;
     }
   }
-  munmap(memory, lines * 64);
+  convert::unmap_memory(memory, lines * 64);
   return per_second(static_cast<double>(lines * 64) * sweeps, best_ms);
 }
 
