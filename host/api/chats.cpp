@@ -147,6 +147,7 @@ mote_host_result* mote_host_chat_load(mote_host_chat* chat, const void* data, ui
 }
 
 void mote_host_chat_end(mote_host_chat* chat) {
-  if (chat == nullptr || chat->process != mote::convert::process_number()) return;  // a child leaves its parent's
+  if (chat == nullptr || chat->process != mote::convert::process_number())
+    return;  // a child leaves its parent's
   delete chat;
 }

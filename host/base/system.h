@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What hosts ask of the operating system: files by descriptor, mapped files, memory, terminals. host/base/posix
-// and host/base/windows have these functions, and a build has one of both. Where a function fails, errno says
-// why. Paths are UTF-8 everywhere.
+// What hosts ask of the operating system: files by descriptor, mapped files, memory, terminals.
+// host/base/posix and host/base/windows have these functions, and a build has one of both. Where a function
+// fails, errno says why. Paths are UTF-8 everywhere.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ struct FileStatus {
 };
 bool status_of(int file, FileStatus& status);
 
-/// Return how many bytes were read or written, which may be fewer than asked for, or -1. At the file's end none
-/// are read.
+/// Return how many bytes were read or written, which may be fewer than asked for, or -1. At the file's end
+/// none are read.
 int64_t read_at(int file, void* to, size_t count, uint64_t offset);
 int64_t write_at(int file, const void* from, size_t count, uint64_t offset);
 /// Reads what comes next of standard input, as it is; waits for it.
@@ -62,8 +62,8 @@ uint32_t process_number();
 /// Maps a file's first bytes, read-only; null where it cannot be.
 void* map_file(int file, size_t bytes);
 void unmap_file(void* memory, size_t bytes);
-/// Has huge pages take the place of others from now on, in memory or in a mapped file; false where the system has
-/// none.
+/// Has huge pages take the place of others from now on, in memory or in a mapped file; false where the system
+/// has none.
 bool advise_huge_pages(void* memory, size_t bytes);
 
 /// Returns zeroed memory in whole pages, which is taken when it is touched; null where there is not enough.

@@ -41,7 +41,8 @@ std::filesystem::path kept_file(const std::string& name, const Make& make) {
   std::filesystem::path path = folder / name;
   if (std::filesystem::exists(path)) return path;
   std::filesystem::create_directories(folder);
-  const std::filesystem::path unfinished = folder / (name + "." + std::to_string(mote::convert::process_number()) + ".mote");
+  const std::filesystem::path unfinished =
+      folder / (name + "." + std::to_string(mote::convert::process_number()) + ".mote");
   make(unfinished);
   std::filesystem::rename(unfinished, path);
   return path;

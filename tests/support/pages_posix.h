@@ -19,7 +19,9 @@ inline void* reserve_pages(size_t bytes) {
   return pages == MAP_FAILED ? nullptr : pages;
 }
 /// Lets some of them be read and written.
-inline bool open_pages(void* pages, size_t bytes) { return mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0; }
+inline bool open_pages(void* pages, size_t bytes) {
+  return mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0;
+}
 inline void release_pages(void* pages, size_t bytes) { munmap(pages, bytes); }
 
 /// Makes a folder whose name ends otherwise than XXXXXX; false where it cannot.

@@ -10,8 +10,8 @@
 
 namespace mote::cli {
 
-/// Makes standard streams carry bytes as they are, UTF-8 on a terminal, and a closed pipe a failed write. Returns
-/// the arguments in UTF-8, as many as there were. Called once, when the program starts.
+/// Makes standard streams carry bytes as they are, UTF-8 on a terminal, and a closed pipe a failed write.
+/// Returns the arguments in UTF-8, as many as there were. Called once, when the program starts.
 char** begin_program(int count, char** arguments);
 
 /// Returns the path of the program; empty where the system does not tell.

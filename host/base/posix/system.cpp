@@ -19,7 +19,8 @@ mode_t mode_of(bool is_private) { return is_private ? 0600 : 0666; }
 }  // namespace
 
 int open_to_read(const std::filesystem::path& path) {
-  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // which a pipe without a writer would wait for
+  return ::open(path.c_str(),
+                O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // which a pipe without a writer would wait for
 }
 
 int open_to_change(const std::filesystem::path& path) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of Windows. All are opened so that others may rename or remove them meanwhile, as on POSIX systems, by
-// paths of 16-bit characters; the C library makes descriptors of them.
+// Files of Windows. All are opened so that others may rename or remove them meanwhile, as on POSIX systems,
+// by paths of 16-bit characters; the C library makes descriptors of them.
 #include "host/base/system.h"
 
 #include <windows.h>
@@ -26,22 +26,37 @@ bool fail_by_system() {
     case ERROR_PATH_NOT_FOUND:
     case ERROR_INVALID_NAME:
     case ERROR_INVALID_DRIVE:
-    case ERROR_BAD_NETPATH: errno = ENOENT; break;
+    case ERROR_BAD_NETPATH:
+      errno = ENOENT;
+      break;
     case ERROR_ACCESS_DENIED:
     case ERROR_SHARING_VIOLATION:
     case ERROR_LOCK_VIOLATION:
     case ERROR_WRITE_PROTECT:
-    case ERROR_USER_MAPPED_FILE: errno = EACCES; break;
+    case ERROR_USER_MAPPED_FILE:
+      errno = EACCES;
+      break;
     case ERROR_FILE_EXISTS:
-    case ERROR_ALREADY_EXISTS: errno = EEXIST; break;
+    case ERROR_ALREADY_EXISTS:
+      errno = EEXIST;
+      break;
     case ERROR_DISK_FULL:
-    case ERROR_HANDLE_DISK_FULL: errno = ENOSPC; break;
+    case ERROR_HANDLE_DISK_FULL:
+      errno = ENOSPC;
+      break;
     case ERROR_NOT_ENOUGH_MEMORY:
     case ERROR_OUTOFMEMORY:
-    case ERROR_COMMITMENT_LIMIT: errno = ENOMEM; break;
-    case ERROR_TOO_MANY_OPEN_FILES: errno = EMFILE; break;
-    case ERROR_FILENAME_EXCED_RANGE: errno = ENAMETOOLONG; break;
-    default: errno = EIO;
+    case ERROR_COMMITMENT_LIMIT:
+      errno = ENOMEM;
+      break;
+    case ERROR_TOO_MANY_OPEN_FILES:
+      errno = EMFILE;
+      break;
+    case ERROR_FILENAME_EXCED_RANGE:
+      errno = ENAMETOOLONG;
+      break;
+    default:
+      errno = EIO;
   }
   return false;
 }
@@ -130,7 +145,8 @@ int64_t read_input(void* to, size_t count) {
 /// Locks a byte behind all that the file may hold, since others cannot read what is locked.
 bool lock_file(int file) {
   OVERLAPPED place = at(uint64_t{1} << 62);
-  if (LockFileEx(handle_of(file), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place)) return true;
+  if (LockFileEx(handle_of(file), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place))
+    return true;
   return fail_by_system();
 }
 
@@ -145,12 +161,14 @@ bool take_permissions(int, const std::filesystem::path& path) {
 }
 
 bool rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
-  return MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) || fail_by_system();
+  return MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) ||
+         fail_by_system();
 }
 
 bool remove_file(const char* path) {
   wchar_t wide[32768];  // the longest path
-  if (MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, static_cast<int>(std::size(wide))) == 0) return fail_by_system();
+  if (MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, static_cast<int>(std::size(wide))) == 0)
+    return fail_by_system();
   return DeleteFileW(wide) || fail_by_system();
 }
 

@@ -21,7 +21,8 @@ SoundBytes::SoundBytes(const std::string& path) : keeps_(path == "-"), is_piped_
   if (fd_ < 0) convert::fail("{}: {}", path, std::strerror(errno));
 }
 
-SoundBytes::SoundBytes(std::span<const std::byte> bytes) : kept_(bytes.begin(), bytes.end()), keeps_(true), ended_(true) {}
+SoundBytes::SoundBytes(std::span<const std::byte> bytes)
+    : kept_(bytes.begin(), bytes.end()), keeps_(true), ended_(true) {}
 
 SoundBytes::~SoundBytes() {
   if (fd_ >= 0) convert::close_file(fd_);

@@ -54,7 +54,8 @@ Typed read_terminal_line(std::string& line) {
   return std::getline(std::cin, line) ? Typed::line : Typed::end;
 }
 
-void become_python(const std::filesystem::path& program, const std::string& first, const std::string& second) {
+void become_python(const std::filesystem::path& program, const std::string& first,
+                   const std::string& second) {
   execlp("python3", "python3", program.c_str(), first.c_str(), second.c_str(), nullptr);
 }
 

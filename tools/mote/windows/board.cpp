@@ -12,8 +12,8 @@ std::string board_name() {
   char name[256] = "";
   DWORD bytes = sizeof name;
   const LSTATUS status =
-      RegGetValueA(HKEY_LOCAL_MACHINE, "HARDWARE\\DESCRIPTION\\System\\CentralProcessor\\0", "ProcessorNameString",
-                   RRF_RT_REG_SZ, nullptr, name, &bytes);
+      RegGetValueA(HKEY_LOCAL_MACHINE, "HARDWARE\\DESCRIPTION\\System\\CentralProcessor\\0",
+                   "ProcessorNameString", RRF_RT_REG_SZ, nullptr, name, &bytes);
   return status == ERROR_SUCCESS ? one_line(name) : "x86-64";
 }
 

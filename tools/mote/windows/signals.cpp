@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ctrl-C and its like come to a thread of their own; a read of a mapped file whose disk fails is an exception.
+// Ctrl-C and its like come to a thread of their own; a read of a mapped file whose disk fails is an
+// exception.
 #include "tools/mote/signals.h"
 
 #include <windows.h>
@@ -39,8 +40,10 @@ BOOL WINAPI on_event(DWORD event) {
 
 LONG WINAPI on_exception(EXCEPTION_POINTERS* exception) {
   const EXCEPTION_RECORD& record = *exception->ExceptionRecord;
-  if (record.ExceptionCode != EXCEPTION_IN_PAGE_ERROR || record.NumberParameters < 2) return EXCEPTION_CONTINUE_SEARCH;
-  const char* const path = convert::mapped_file_at(reinterpret_cast<const void*>(record.ExceptionInformation[1]));
+  if (record.ExceptionCode != EXCEPTION_IN_PAGE_ERROR || record.NumberParameters < 2)
+    return EXCEPTION_CONTINUE_SEARCH;
+  const char* const path =
+      convert::mapped_file_at(reinterpret_cast<const void*>(record.ExceptionInformation[1]));
   if (path == nullptr) return EXCEPTION_CONTINUE_SEARCH;
   while (failing.exchange(true)) Sleep(INFINITE);  // another thread says it
   leave_nothing();

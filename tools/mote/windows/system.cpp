@@ -20,8 +20,8 @@ namespace {
 
 std::string utf8(const wchar_t* text, int count) {
   std::string narrow(static_cast<size_t>(count) * 3, '\0');
-  const int bytes =
-      WideCharToMultiByte(CP_UTF8, 0, text, count, narrow.data(), static_cast<int>(narrow.size()), nullptr, nullptr);
+  const int bytes = WideCharToMultiByte(CP_UTF8, 0, text, count, narrow.data(),
+                                        static_cast<int>(narrow.size()), nullptr, nullptr);
   narrow.resize(static_cast<size_t>(bytes));
   return narrow;
 }
@@ -101,12 +101,15 @@ Typed read_terminal_line(std::string& line) {
     DWORD count = 0;
     if (InterruptGuard::interrupted()) return Typed::interrupt;
     SetLastError(0);
-    if (!ReadConsoleW(terminal, part, static_cast<DWORD>(std::size(part)), &count, nullptr)) return Typed::end;
+    if (!ReadConsoleW(terminal, part, static_cast<DWORD>(std::size(part)), &count, nullptr))
+      return Typed::end;
     if (count == 0 && GetLastError() == ERROR_OPERATION_ABORTED) {
-      for (int waited = 0; waited < 100 && !InterruptGuard::interrupted(); ++waited) Sleep(1);  // for its handler
+      for (int waited = 0; waited < 100 && !InterruptGuard::interrupted(); ++waited)
+        Sleep(1);  // for its handler
       return Typed::interrupt;
     }
-    if (count == 0 || (typed.empty() && (part[0] == L'\x04' || part[0] == L'\x1A'))) return Typed::end;  // Ctrl-D, Ctrl-Z
+    if (count == 0 || (typed.empty() && (part[0] == L'\x04' || part[0] == L'\x1A')))
+      return Typed::end;  // Ctrl-D, Ctrl-Z
     typed.append(part, count);
     if (typed.back() == L'\n') break;
   }
@@ -115,7 +118,8 @@ Typed read_terminal_line(std::string& line) {
   return Typed::line;
 }
 
-void become_python(const std::filesystem::path& program, const std::string& first, const std::string& second) {
+void become_python(const std::filesystem::path& program, const std::string& first,
+                   const std::string& second) {
   const std::wstring words[] = {quoted(program.wstring()), quoted(std::filesystem::path(first).wstring()),
                                 quoted(std::filesystem::path(second).wstring())};
   for (const wchar_t* const python : {L"python", L"py"}) {
