@@ -5,6 +5,7 @@
 // the attention (Menghani et al. 2024), and first layers whose gates keep only their largest columns.
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "converter/architectures/shared/architecture.h"
 #include "converter/layers/transformer_builder.h"
@@ -176,7 +177,7 @@ std::vector<double> read_by_layer(Config& config, const std::string& key, size_t
 double normal_quantile(double share) {
   double z = 0.0;
   for (int i = 0; i < 100; ++i) {
-    const double density = std::exp(-z * z / 2) / std::sqrt(2 * M_PI);
+    const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
     const double step = (std::erfc(-z / std::sqrt(2.0)) / 2 - share) / density;
     z -= std::clamp(step, -0.5, 0.5);
   }

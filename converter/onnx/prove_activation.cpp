@@ -2,6 +2,7 @@
 //
 // An activation may be written in many ways; as a function of one number it is compared in its values.
 #include <cmath>
+#include <numbers>
 
 #include "converter/onnx/proof.h"
 #include "host/base/work_budget.h"
@@ -21,7 +22,7 @@ double expected_activation(Activation activation, double x) {
     case Activation::gelu:
       return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
     case Activation::gelu_tanh:
-      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
+      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
     case Activation::relu:
       return x > 0 ? x : 0.0;
     case Activation::quick_gelu:

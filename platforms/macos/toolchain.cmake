@@ -6,6 +6,8 @@ set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(zig ${CMAKE_CURRENT_LIST_DIR}/../../packaging/zig)
 set(CMAKE_C_COMPILER ${zig} cc -target aarch64-macos)
 set(CMAKE_CXX_COMPILER ${zig} c++ -target aarch64-macos)
+set(CMAKE_C_COMPILER_LAUNCHER "" CACHE STRING "")  # ccache knows no zig
+set(CMAKE_CXX_COMPILER_LAUNCHER "" CACHE STRING "")
 foreach(tool AR RANLIB)
   string(TOLOWER ${tool} name)
   set(CMAKE_${tool} ${CMAKE_CURRENT_LIST_DIR}/${name})
