@@ -184,7 +184,8 @@ Offset<file::Speech> write_speech(FlatBufferBuilder& builder, const std::optiona
       builder, speech->transcribe, speech->translate, speech->no_timestamps, speech->first_timestamp,
       speech->previous, speech->no_speech, &speech->suppressed, &speech->suppressed_first, &speech->durations,
       speech->language, speech->translates, speech->names_task, speech->timestamp_frames,
-      speech->latest_first, speech->tokens_of_second, speech->tokens_of_frame);
+      speech->latest_first, speech->tokens_of_second, speech->tokens_of_frame,
+      speech->alignment_heads.empty() ? nullptr : &speech->alignment_heads);
 }
 
 Offset<file::Purpose> write_purpose(FlatBufferBuilder& builder, const Graph& graph,

@@ -79,6 +79,7 @@ struct SpeechSpec {
   uint32_t timestamp_frames = 1, latest_first = 0;
   float tokens_of_second = 0.0f;
   uint32_t tokens_of_frame = 0;
+  std::vector<uint32_t> alignment_heads;  // pairs
 };
 
 /// The schema's: what a model that reads texts takes of pictures.

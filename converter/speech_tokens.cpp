@@ -19,7 +19,7 @@ using nlohmann::json;
 constexpr int kSpeechTokensDepth = 16;
 constexpr uint32_t kTimestampFrames = 2;  // 20 ms
 constexpr uint32_t kLatestFirst = 50;     // within a second, where the source does not say
-constexpr uint32_t kMostTimestamps = 1 << 20;
+constexpr uint32_t kMostTimestamps = 1 << 20, kMostHeads = 1 << 12;
 constexpr uint32_t kLeastMultilingual = 51865;  // tokens of Whisper's models that know several languages
 
 class SpeechTokens {
@@ -49,6 +49,7 @@ class SpeechTokens {
     speech.suppressed_first = list("begin_suppress_tokens", "suppress_ids_begin");
     speech.timestamp_frames = kTimestampFrames;
     speech.latest_first = latest_first();
+    speech.alignment_heads = alignment_heads();
     return speech;
   }
 
@@ -84,6 +85,35 @@ class SpeechTokens {
     constexpr const char* kKey = "max_initial_timestamp_index";
     const json* value = file_.find(generation_, kKey);
     return value == nullptr ? kLatestFirst : static_cast<uint32_t>(file_.size(*value, kKey, kMostTimestamps));
+  }
+
+  /// Returns pairs of a layer of the decoder and a head of it.
+  std::vector<uint32_t> alignment_heads() const {
+    constexpr const char* kKey = "alignment_heads";
+    const json* heads = file_.find(generation_, kKey);
+    std::vector<uint32_t> pairs;
+    if (heads == nullptr) return pairs;
+    const auto number_of = [&](const char* key, const char* other, uint64_t otherwise) {
+      const json* found = file_.find(config_, key);
+      if (found == nullptr) found = file_.find(config_, other);
+      return found == nullptr ? otherwise : file_.size(*found, key, kMostHeads);
+    };
+    const uint64_t layers = number_of("decoder_layers", "num_hidden_layers", 4),
+                   most = number_of("decoder_attention_heads", "decoder_attention_heads", 6);
+    const auto refuse = [&] {
+      file_.refuse_value(kKey, heads,
+                         fmt::format("pairs of a layer below {} and a head below {}", layers, most));
+    };
+    if (!heads->is_array()) refuse();
+    for (const json& pair : *heads) {
+      const bool fits = pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() &&
+                        pair[1].is_number_unsigned() && pair[0].get<uint64_t>() < layers &&
+                        pair[1].get<uint64_t>() < most;
+      if (!fits) refuse();
+      pairs.push_back(pair[0].get<uint32_t>());
+      pairs.push_back(pair[1].get<uint32_t>());
+    }
+    return pairs;
   }
 
   static std::string code_of(const std::string& text) {

@@ -80,10 +80,22 @@ json passage_json(const host::Passage& passage) {
   return {{"text", passage.text}, {"begin", passage.begin}, {"start", passage.begin}, {"end", passage.end}};
 }
 
+/// Returns words, with times in milliseconds.
+json words_json(const std::vector<host::SaidWord>& words) {
+  json all = json::array();
+  for (const host::SaidWord& word : words)
+    all.push_back({{"word", word.text},
+                   {"start", rounded(word.begin)},
+                   {"end", rounded(word.end)},
+                   {"probability", word.probability}});
+  return all;
+}
+
 /// Returns a segment with what Whisper tells of it, as the original writes it.
-json segment_json(const host::Passage& passage, size_t id) {
+json segment_json(const host::Passage& passage, size_t id, bool words) {
   json segment = passage_json(passage);
   segment["id"] = id;
+  if (words) segment["words"] = words_json(passage.words);
   if (passage.ids.empty()) return segment;
   for (const char* time : {"begin", "start", "end"}) segment[time] = rounded(segment[time].get<double>());
   segment["tokens"] = passage.ids;
@@ -104,6 +116,10 @@ std::vector<host::Passage> joined(const std::vector<host::Passage>& words) {
     if (!lines.empty() && count < kMostWords && word.begin - lines.back().end < kPauseSeconds) {
       lines.back().text += " " + word.text;
       lines.back().end = word.end;
+      for (host::SaidWord said : word.words) {
+        said.text = " " + said.text;
+        lines.back().words.push_back(std::move(said));
+      }
       ++count;
     } else {
       lines.push_back(word);
@@ -113,7 +129,7 @@ std::vector<host::Passage> joined(const std::vector<host::Passage>& words) {
   return lines;
 }
 
-host::Status detect_language(mote_host& opened, const Turn& turn, host::SoundFileInput& sound,
+host::Status detect_language(mote_host& opened, const Turn& turn, host::SoundInput& sound,
                              const host::Hooks& hooks, Reply& reply) {
   const host::Model& model = *opened.model;
   MOTE_TRY(host::require_whisper(model));
@@ -136,10 +152,15 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
   wanted.deflated = host::deflater();
   if (model.task() == MOTE_TASK_READ_PICTURES) return read_picture(opened, input, calls, reply);
   MOTE_TRY(host::require_speech(model, wanted));
-  host::SoundFileInput sound(source_of(input), model.sound().rate);
+  std::unique_ptr<cli::SoundSource> source = source_of(input);
+  source->choose(read.channel, name_of(input, "sound"));
+  host::SoundFileInput sound(std::move(source), model.sound().rate);
   const host::Hooks hooks = hooks_of(opened, calls);
   const Turn turn(opened, "transcribe", hooks);
-  if (read.detects_language) return detect_language(opened, turn, sound, hooks, reply);
+  if (read.detects_language) {
+    host::CutInput part = host::part_of(sound, wanted.part, model.sound().rate);
+    return detect_language(opened, turn, part, hooks, reply);
+  }
   host::WholeText whole(model);
   json segments = json::array();
   const bool of_words = model.task() == MOTE_TASK_TRANSCRIBE_WORDS;
@@ -149,7 +170,7 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
   const auto tell = [&](const host::Passage& segment) {
     if (calls != nullptr && calls->segment != nullptr)
       calls->segment(calls->user, segment.text.data(), segment.text.size(), segment.begin, segment.end);
-    segments.push_back(segment_json(segment, segments.size()));
+    segments.push_back(segment_json(segment, segments.size(), wanted.words));
   };
   std::vector<host::Passage> words;
   MOTE_TAKE(const host::Transcript transcript,
@@ -162,7 +183,10 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
                                if (of_words) return words.push_back(passage);
                                tell(shown);
                              }));
-  for (host::Passage& line : joined(words)) tell({whole.shown(line.text), line.begin, line.end});
+  for (host::Passage& line : joined(words)) {
+    line.text = whole.shown(line.text);
+    tell(line);
+  }
   const std::string text = whole.text();
   const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
   reply.bytes.assign(bytes, bytes + text.size());

@@ -7,7 +7,7 @@ namespace mote::api {
 
 SpeechOptions read_speech_options(const char* json) {
   constexpr uint32_t kMostTexts = 64;
-  constexpr double kHottest = 10.0;
+  constexpr double kHottest = 10.0, kMostSeconds = 1e9;
   Options options(json);
   SpeechOptions read;
   host::WhisperOptions& whisper = read.transcribe.whisper;
@@ -15,6 +15,14 @@ SpeechOptions read_speech_options(const char* json) {
   options.read("detect-language", read.detects_language);
   options.read("translate", whisper.translate);
   options.read("to", read.transcribe.to);
+  options.read("words", read.transcribe.words);
+  options.read("offset", read.transcribe.part.offset, 0.0, kMostSeconds);
+  options.read("duration", read.transcribe.part.duration, 0.0, kMostSeconds);
+  std::string channel = "mix";
+  options.read_word("channel", channel, {"mix", "left", "right"});
+  read.channel = channel == "left"    ? cli::Channel::left
+                 : channel == "right" ? cli::Channel::right
+                                      : cli::Channel::mix;
   options.read("prompt", whisper.prompt);
   options.read("carry-prompt", whisper.carry_prompt);
   options.read("hotwords", whisper.hotwords);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "host/media/sound_source.h"
 #include "host/tasks/sound/transcribe.h"
 
 namespace mote::api {
 
 struct SpeechOptions {
   host::TranscribeOptions transcribe;
+  cli::Channel channel = cli::Channel::mix;
   bool detects_language = false;  // in place of transcribing
 };
 

@@ -85,6 +85,15 @@ void Options::read(const char* key, float& into, float least, float most) {
   into = number;
 }
 
+void Options::read(const char* key, double& into, double least, double most) {
+  const nlohmann::ordered_json* value = find(key);
+  if (value == nullptr) return;
+  const double number = value->is_number() ? value->get<double>() : NAN;
+  if (!(number >= least && number <= most))
+    wrong(key, fmt::format("a number from {:g} to {:g}", least, most));
+  into = number;
+}
+
 void Options::read(const char* key, std::vector<std::string>& into) {
   const nlohmann::ordered_json* value = find(key);
   if (value == nullptr) return;

@@ -30,6 +30,7 @@ class Options {
   void read(const char* key, uint32_t& into, uint32_t least = 0, uint32_t most = UINT32_MAX);
   void read(const char* key, uint64_t& into);
   void read(const char* key, float& into, float least, float most);
+  void read(const char* key, double& into, double least, double most);
   /// Reads a text or a list of texts.
   void read(const char* key, std::vector<std::string>& into);
   template <class T, class... Range>

@@ -23,6 +23,9 @@ class SoundFileInput : public SoundInput {
 
   Result<size_t> read(std::span<float> samples) override;
   Status rewind() override;
+  uint64_t samples() const override {
+    return static_cast<uint64_t>(static_cast<double>(source_->samples()) * rate_ / source_->rate());
+  }
   /// Returns what is wrong with the sound that was read to its end, in a sentence; "": nothing is known.
   std::string damage() const { return source_->damage(); }
 

@@ -10,22 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "host/media/sound_source.h"
 #include "mote/sound.h"
 
 namespace mote::cli {
-
-/// Samples from -1 to 1, the mean of all channels.
-class SoundSource {
- public:
-  virtual ~SoundSource() = default;
-  virtual uint32_t rate() const = 0;
-  /// Fills `out` as far as there is sound; returns how many.
-  virtual size_t read(std::span<float> out) = 0;
-  /// Back to the first sample.
-  virtual void rewind() = 0;
-  /// Returns the fault of the sound that was read to its end, in a sentence; "": nothing is known.
-  virtual std::string damage() const { return ""; }
-};
 
 /// Returns the names of the formats that this build reads, with commas between: what libsndfile reads where
 /// it is built in, else what open_known_sound() reads.
@@ -35,7 +23,8 @@ const char* sound_formats();
 /// `name`.
 std::string other_sound_format(const std::string& name);
 
-/// Opens a file of one of these formats. "-": standard input. Throws convert::Error.
+/// Opens a file of one of these formats, or where ffmpeg is installed of one that it reads
+/// (host/media/ffmpeg_sound.h). "-": standard input. Throws convert::Error.
 std::unique_ptr<SoundSource> open_sound(const std::string& path);
 /// Opens the sound of a file's bytes.
 std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes);

@@ -8,14 +8,16 @@
 
 namespace mote {
 
-/// Who asked for them.
+/// Who asked for them. Steps run one by one while somebody does.
 struct AttentionMaps {
-  mote_attention_fn take;  // null: nobody
+  /// Shows the maps of a step that has just run, in lanes of so many rows unless that is 0; null: nobody
+  /// asked.
+  void (*show)(const mote_session& session, uint32_t step, uint32_t lane_rows);
+  mote_attention_fn take;
   void* user;
-  float* room;  // [mote_attention_room]
+  float* room;                     // [mote_attention_room], of heads [mote_watched_heads_room]
+  const mote_watched_head* heads;  // those that are watched; else all are
+  uint32_t head_count;
 };
-
-/// Shows the maps of step `step` of the session, which has just run.
-void show_attention_map(const mote_session& session, uint32_t step);
 
 }  // namespace mote

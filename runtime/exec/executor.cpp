@@ -326,6 +326,7 @@ void begin_pass(mote_session* session) {
 bool continue_run(mote_session* session, uint32_t max_ops) {
   Run& run = session->run;
   const bool tracing = kHasTraces && session->options.trace != nullptr;
+  const bool one_by_one = tracing || session->maps.show != nullptr;
   for (uint32_t left = max_ops == 0 ? UINT32_MAX : max_ops;;) {
     const uint32_t last = current(*session).end, steps = last - run.next_op;
     const uint32_t end = run.next_op + (left < steps ? left : steps);
@@ -333,9 +334,9 @@ bool continue_run(mote_session* session, uint32_t max_ops) {
     const RunRows rows = run_rows(*session);
     while (run.next_op < end) {
       const uint32_t op = run.next_op;
-      run.next_op = run_steps(session, rows, op, tracing ? op + 1 : end);
+      run.next_op = run_steps(session, rows, op, one_by_one ? op + 1 : end);
       if (tracing) trace(session, op);
-      if (session->maps.take != nullptr) show_attention_map(*session, op);
+      if (session->maps.show != nullptr) session->maps.show(*session, op, rows.lane_rows);
     }
     if (end != last) return false;
     if (last_pass(run)) break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tokens that a decoder of speech writes besides text.
+#include "mote/attention.h"
 #include "mote/sound.h"
 #include "runtime/error.h"
 #include "runtime/file/model.h"
@@ -25,6 +26,14 @@ bool fits_transducer(const mote_model& model, uint32_t durations) {
          model.root->bos_id() >= 0 && model.root->bos_id() < labels;
 }
 
+bool are_heads(const mote_model& model, const flatbuffers::Vector<uint32_t>* pairs) {
+  if (size_of(pairs) % 2 != 0 || size_of(pairs) > kMaxRatio) return false;
+  for (uint32_t i = 0; i < size_of(pairs); i += 2) {
+    if (pairs->Get(i + 1) >= mote_model_source_heads(&model, pairs->Get(i))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 mote_status check_speech(const mote_model& model, mote_error* error) {
@@ -44,6 +53,7 @@ mote_status check_speech(const mote_model& model, mote_error* error) {
   sound = sound && speech->timestamp_frames() - 1 < kMaxRatio && speech->latest_first() <= kMaxContext &&
           speech->tokens_of_frame() <= kMaxRatio && speech->tokens_of_second() >= 0.0f &&
           speech->tokens_of_second() <= static_cast<float>(kMaxRatio);
+  sound = sound && are_heads(model, speech->alignment_heads());
   if (sound && size_of(speech->durations()) != 0)
     sound = fits_transducer(model, size_of(speech->durations()));
   return sound ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "what is said of speech does not fit the model");
@@ -52,6 +62,15 @@ mote_status check_speech(const mote_model& model, mote_error* error) {
 }  // namespace mote
 
 extern "C" {
+
+uint32_t mote_model_source_heads(const mote_model* model, uint32_t layer) {
+  for (const mote::file::Op* op : *model->program->ops()) {
+    const auto* attention = op->args_as_Attention();
+    if (attention == nullptr || model->root->states()->Get(attention->state())->source() < 0) continue;
+    if (layer-- == 0) return attention->heads();
+  }
+  return 0;
+}
 
 void mote_model_get_speech(const mote_model* model, mote_speech_info* info) {
   *info = {};
@@ -78,6 +97,8 @@ void mote_model_get_speech(const mote_model* model, mote_speech_info* info) {
   info->latest_first = speech->latest_first();
   info->tokens_of_second = speech->tokens_of_second();
   info->tokens_of_frame = speech->tokens_of_frame();
+  info->alignment_heads = mote::data_of(speech->alignment_heads());
+  info->alignment_head_count = mote::size_of(speech->alignment_heads()) / 2;
 }
 
 }  // extern "C"

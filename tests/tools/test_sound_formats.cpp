@@ -78,12 +78,15 @@ TEST_CASE("sound formats: each that is named is read as the samples that were wr
 #endif
 
 TEST_CASE("sound formats: another is refused with what is read and the line of ffmpeg that helps") {
+  const std::string path_of_programs = ::getenv("PATH");
+  ::setenv("PATH", "/nowhere", 1);
   const std::string path = (scratch() / "film.m4a").string();
   write_text(path, std::string("\0\0\0\x20"
                                "ftypM4A \0\0\0\0",
                                16) +
                        std::string(200, 'x'));
   const std::string why = refusal_of(path);
+  ::setenv("PATH", path_of_programs.c_str(), 1);
   CAPTURE(why);
   TEST_ASSERT_TRUE(contains(why, path + " is no "));
   TEST_ASSERT_TRUE(contains(why, mote::cli::sound_formats()));

@@ -68,10 +68,23 @@ class Tokens(TypedDict):
     texts: List[Optional[int]]
 
 
-class Segment(TypedDict):
+class Word(TypedDict):
+    """A word with the space before it, its seconds and the mean probability of its tokens."""
+
+    word: str
+    start: float
+    end: float
+    probability: float
+
+
+class _Segment(TypedDict):
     text: str
     begin: float
     end: float
+
+
+class Segment(_Segment, total=False):
+    words: List[Word]
 
 
 class _Transcript(TypedDict):

@@ -250,7 +250,11 @@ mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count
    result's bytes too. calls->text gets each passage and calls->segment each segment as it is known. Where
    passages are words ("task" of mote_host_info is "transcribe_words") they are {"words": [...]} too, and join
    to segments at the end.
-   Options: to; of Whisper: language (a code or an English name), detect-language (instead of a transcript
+   calls->progress gets the stage "transcribe" where the sound's length is known.
+   Options: words (segments have "words": [{"word", "start", "end", "probability"}, ...] too; of Whisper, CTC
+   and transducers), offset and duration (seconds of the part that is heard; times are those of the whole),
+   channel (mix, left, right), to; of Whisper: language (a code or an English name), detect-language (instead
+   of a transcript
    {"language", "languages": [{"language", "probability"}, ...]}, the likeliest first), translate (into
    English), prompt, carry-prompt, hotwords, beams, best-of, temperature (a list), condition, timestamps,
    suppress (ids; -1: those of the file), logprob-threshold, compression-threshold, no-speech-threshold (null:

@@ -2,17 +2,11 @@
 #include "host/media/readers/decoded_sound.h"
 
 #include <algorithm>
-#include <cmath>
 #include <new>
 
 #include "host/base/error.h"
 
 namespace mote::cli {
-
-void check_sound_format(const std::string& name, uint32_t channels, uint32_t rate) {
-  if (channels < 1 || channels > kMostSoundChannels || rate < kSlowestSound || rate > kFastestSound)
-    convert::fail("{}: {} channels of {} samples a second are not supported", name, channels, rate);
-}
 
 size_t DecodedSound::read(std::span<float> out) {
   size_t done = 0;
@@ -63,21 +57,20 @@ std::string DecodedSound::damage() const {
 
 bool DecodedSound::take_format(uint32_t channels, uint32_t rate) {
   check_sound_format(name_, channels, rate);
-  if (rate_ == 0) rate_ = rate;
+  if (rate_ == 0) {
+    rate_ = rate;
+    channels_ = channels;
+  }
   return rate_ == rate;
 }
 
-void DecodedSound::add(float sum, uint32_t channels) {
-  held_.push_back(std::isfinite(sum) ? sum / static_cast<float>(channels) : 0.0f);
+void DecodedSound::add(const float* frame, uint32_t channels) {
+  held_.push_back(mixed(frame, channels));
   ++decoded_;
 }
 
 void DecodedSound::add_frames(const float* frames, size_t count, uint32_t channels) {
-  for (size_t i = 0; i < count; ++i) {
-    float sum = 0;
-    for (uint32_t c = 0; c < channels; ++c) sum += frames[i * channels + c];
-    add(sum, channels);
-  }
+  for (size_t i = 0; i < count; ++i) add(frames + i * channels, channels);
 }
 
 bool DecodedSound::give_up() {

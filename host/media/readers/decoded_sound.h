@@ -18,6 +18,7 @@ class DecodedSound : public SoundSource {
   DecodedSound(std::unique_ptr<SoundBytes> bytes, std::string name)
       : name_(std::move(name)), bytes_(std::move(bytes)) {}
   uint32_t rate() const override { return rate_; }
+  uint32_t channels() const override { return channels_; }
   size_t read(std::span<float> out) override;
   void rewind() override;
   std::string damage() const override;
@@ -30,8 +31,8 @@ class DecodedSound : public SoundSource {
 
   /// Takes the format of the first piece; of later ones tells whether the rate is the same.
   bool take_format(uint32_t channels, uint32_t rate);
-  /// Adds the mean of a time's channels. A value that is no number is silence.
-  void add(float sum, uint32_t channels);
+  /// Adds the sample of a time's channels.
+  void add(const float* frame, uint32_t channels);
   /// Adds frames [count, channels] of which the channels of a time lie side by side.
   void add_frames(const float* frames, size_t count, uint32_t channels);
   /// Records that what follows can't be decoded; returns false.
@@ -50,7 +51,7 @@ class DecodedSound : public SoundSource {
 
  private:
   bool lacks_memory_ = false;
-  uint32_t rate_ = 0;
+  uint32_t rate_ = 0, channels_ = 0;
   std::vector<float> held_;  // decoded and not read
   size_t at_ = 0;
   uint64_t decoded_ = 0;  // samples since the start

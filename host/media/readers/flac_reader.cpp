@@ -3,6 +3,8 @@
 // FLAC by libFLAC's stream decoder, which gives a frame of at most 65,535 times of 8 channels at once.
 #include <FLAC/stream_decoder.h>
 
+#include <array>
+
 #include "host/base/error.h"
 #include "host/media/readers/decoded_sound.h"
 
@@ -88,9 +90,9 @@ class FlacSound : public DecodedSound {
     }
     const float unit = 1.0f / static_cast<float>(int64_t{1} << (header.bits_per_sample - 1));
     for (uint32_t i = 0; i < header.blocksize; ++i) {
-      float sum = 0;
-      for (uint32_t c = 0; c < header.channels; ++c) sum += static_cast<float>(channels[c][i]) * unit;
-      add(sum, header.channels);
+      std::array<float, FLAC__MAX_CHANNELS> frame;
+      for (uint32_t c = 0; c < header.channels; ++c) frame[c] = static_cast<float>(channels[c][i]) * unit;
+      add(frame.data(), header.channels);
     }
     given_ += header.blocksize;
     return true;

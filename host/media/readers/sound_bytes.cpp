@@ -7,6 +7,7 @@
 
 #include "host/base/error.h"
 #include "host/base/system.h"
+#include "host/media/readers/sound_readers.h"
 
 namespace mote::cli {
 namespace {
@@ -14,6 +15,11 @@ namespace {
 constexpr uint64_t kMostKept = uint64_t{1} << 32;  // bytes of standard input
 
 }  // namespace
+
+void check_sound_format(const std::string& name, uint32_t channels, uint32_t rate) {
+  if (channels < 1 || channels > kMostSoundChannels || rate < kSlowestSound || rate > kFastestSound)
+    convert::fail("{}: {} channels of {} samples a second are not supported", name, channels, rate);
+}
 
 SoundBytes::SoundBytes(const std::string& path) : keeps_(path == "-"), is_piped_(keeps_) {
   if (keeps_) return;
@@ -42,6 +48,15 @@ size_t SoundBytes::read(std::byte* to, size_t count) {
   }
   at_ += done;
   return done;
+}
+
+uint64_t SoundBytes::size() {
+  if (keeps_) {
+    keep(kMostKept);
+    return kept_.size();
+  }
+  convert::FileStatus status;
+  return convert::status_of(fd_, status) ? status.bytes : 0;
 }
 
 void SoundBytes::keep(uint64_t end) {

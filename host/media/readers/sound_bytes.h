@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes of a file of sound, for readers that use no libsndfile.
+// Bytes of a file of sound.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,8 @@ class SoundBytes {
   bool is_piped() const { return is_piped_; }
   uint64_t at() const { return at_; }
   void seek(uint64_t at) { at_ = at; }
+  /// Returns how many bytes there are; of a pipe once its writer has ended.
+  uint64_t size();
   /// Returns how many bytes there are of those asked for.
   size_t read(std::byte* to, size_t count);
 

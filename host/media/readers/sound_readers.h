@@ -16,7 +16,7 @@ constexpr uint32_t kSlowestSound = 1000, kFastestSound = 768000;  // samples a s
 constexpr uint32_t kMostSoundChannels = 64;
 
 /// RIFF: integers of 8, 16, 24 and 32 bits, floats of 32 and 64.
-std::unique_ptr<SoundSource> open_wav(std::unique_ptr<SoundBytes> bytes, std::string name);
+std::unique_ptr<SoundSource> open_wav(std::shared_ptr<SoundBytes> bytes, std::string name);
 /// FLAC, as a file or in Ogg, by libFLAC.
 std::unique_ptr<SoundSource> open_flac(std::unique_ptr<SoundBytes> bytes, std::string name, bool in_ogg);
 /// Vorbis in Ogg, by libvorbisfile.

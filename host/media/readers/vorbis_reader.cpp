@@ -4,6 +4,8 @@
 #define OV_EXCLUDE_STATIC_CALLBACKS
 #include <vorbis/vorbisfile.h>
 
+#include <array>
+
 #include "host/base/error.h"
 #include "host/media/readers/decoded_sound.h"
 
@@ -37,9 +39,9 @@ class VorbisSound : public DecodedSound {
     if (part != part_ && !take_part()) return give_up();  // files may follow each other in one
     part_ = part;
     for (long i = 0; i < count; ++i) {
-      float sum = 0;
-      for (uint32_t c = 0; c < channels_; ++c) sum += channels[c][i];
-      add(sum, channels_);
+      std::array<float, kMostSoundChannels> frame;
+      for (uint32_t c = 0; c < channels_; ++c) frame[c] = channels[c][i];
+      add(frame.data(), channels_);
     }
     return true;
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "host/base/error.h"
@@ -46,11 +45,13 @@ float sample_at(const std::byte* from, size_t bytes, bool is_float) {
 
 class WavFile : public SoundSource {
  public:
-  WavFile(std::unique_ptr<SoundBytes> bytes, std::string name)
+  WavFile(std::shared_ptr<SoundBytes> bytes, std::string name)
       : bytes_(std::move(bytes)), name_(std::move(name)) {
     read_header();
   }
   uint32_t rate() const override { return rate_; }
+  uint32_t channels() const override { return channels_; }
+  uint64_t samples() const override { return frames_; }
   size_t read(std::span<float> out) override {
     const size_t width = frame_bytes_ / channels_;
     size_t done = 0;
@@ -60,10 +61,10 @@ class WavFile : public SoundSource {
       if (count == 0) break;
       frames_read_ += count;
       for (size_t i = 0; i < count; ++i, ++done) {
-        float sum = 0;
+        std::array<float, kMostSoundChannels> frame;
         for (size_t c = 0; c < channels_; ++c)
-          sum += sample_at(raw_.data() + i * frame_bytes_ + c * width, width, is_float_);
-        out[done] = std::isfinite(sum) ? sum / static_cast<float>(channels_) : 0.0f;
+          frame[c] = sample_at(raw_.data() + i * frame_bytes_ + c * width, width, is_float_);
+        out[done] = mixed(frame.data(), channels_);
       }
     }
     return done;
@@ -123,7 +124,7 @@ class WavFile : public SoundSource {
     raw_.resize(kFramesOfRead * frame_bytes_);
   }
 
-  std::unique_ptr<SoundBytes> bytes_;
+  std::shared_ptr<SoundBytes> bytes_;
   std::string name_;
   uint32_t rate_ = 0, channels_ = 0, frame_bytes_ = 0;
   bool is_float_ = false;
@@ -133,7 +134,7 @@ class WavFile : public SoundSource {
 
 }  // namespace
 
-std::unique_ptr<SoundSource> open_wav(std::unique_ptr<SoundBytes> bytes, std::string name) {
+std::unique_ptr<SoundSource> open_wav(std::shared_ptr<SoundBytes> bytes, std::string name) {
   return std::make_unique<WavFile>(std::move(bytes), std::move(name));
 }
 

@@ -8,6 +8,7 @@
 
 #include "host/tasks/bounded_steps.h"
 #include "host/tasks/sound/stretches.h"
+#include "host/tasks/sound/token_text.h"
 
 namespace mote::host {
 namespace {
@@ -18,7 +19,7 @@ class CtcReader {
  public:
   explicit CtcReader(const Model& model) : model_(&model), blank_(model.sound().blank) {}
 
-  void add(uint32_t label, double begin, double end) {
+  void add(uint32_t label, double begin, double end, double probability) {
     const std::string text = model_->label(label);
     // Labels that have no text of their own are the same to the original.
     const bool repeats = static_cast<int64_t>(label) == last_ || (text == last_text_ && text != " ");
@@ -29,36 +30,45 @@ class CtcReader {
     if (text == " ") {
       if (!repeats) end_word();
     } else if (text.back() == ' ') {
-      add_whole_word(text, repeats, begin, end);
+      add_whole_word(text, repeats, begin, end, probability);
     } else {
       if (word_.text.empty()) word_.begin = begin;
       word_.end = end;
-      if (!repeats) word_.text += text;
+      if (repeats) return;
+      word_.text += text;
+      sum_ += probability;
+      ++labels_;
     }
   }
   std::vector<Passage> finish() {
-    if (!word_.text.empty()) words_.push_back(word_);
-    word_ = {};
+    take_word();
     return std::move(words_);
   }
 
  private:
   /// Ends the word. A space behind a space is one more, but for those that a text begins with.
   void end_word() {
-    if (!word_.text.empty())
+    if (word_.text.empty() && !words_.empty()) words_.back().text += " ";
+    take_word();
+  }
+  /// Moves the word, unless it is empty, to the others.
+  void take_word() {
+    if (!word_.text.empty()) {
+      word_.words = {{word_.text, word_.begin, word_.end, sum_ / labels_}};
       words_.push_back(word_);
-    else if (!words_.empty())
-      words_.back().text += " ";
+    }
     word_ = {};
+    sum_ = labels_ = 0;
   }
   /// Adds a label whose space parts it from the next: phonemes.
-  void add_whole_word(const std::string& text, bool repeats, double begin, double end) {
+  void add_whole_word(const std::string& text, bool repeats, double begin, double end, double probability) {
     if (repeats) {
-      words_.back().end = end;
+      words_.back().end = words_.back().words.front().end = end;
       return;
     }
     if (!word_.text.empty()) end_word();
     words_.push_back({text.substr(0, text.size() - 1), begin, end});
+    words_.back().words = {{words_.back().text, begin, end, probability}};
   }
 
   const Model* model_;
@@ -66,6 +76,7 @@ class CtcReader {
   int64_t last_ = -1;
   std::string last_text_;
   Passage word_{};
+  double sum_ = 0, labels_ = 0;  // the probabilities of the word's labels, and how many they are
   std::vector<Passage> words_;
 };
 
@@ -141,11 +152,11 @@ class CtcTranscriber {
     for (uint32_t frame = 0; frame < frames; ++frame) {
       const double at = (frame + 0.5) * step;
       if (at < static_cast<double>(begin) || at >= static_cast<double>(end)) continue;
-      const float* logits = mote_session_output(session_.get(), frame);
+      const std::span logits(mote_session_output(session_.get(), frame), model_->output().width);
       const auto label =
-          static_cast<uint32_t>(std::max_element(logits, logits + model_->output().width) - logits);
+          static_cast<uint32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
       const double time = static_cast<double>(first) + frame * step;
-      reader.add(label, time / sound_.rate, (time + step) / sound_.rate);
+      reader.add(label, time / sound_.rate, (time + step) / sound_.rate, probability_at(logits, label));
     }
     return {};
   }

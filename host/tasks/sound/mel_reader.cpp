@@ -67,8 +67,9 @@ Status MelStream::read(uint32_t count, float* logarithms) {
   return {};
 }
 
-MelReader::MelReader(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop, uint32_t mels)
-    : sound_(&sound), filters_(size_t{mels} * (fft / 2 + 1)) {
+MelReader::MelReader(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop, uint32_t mels,
+                     const Hooks& hooks)
+    : sound_(&sound), hooks_(&hooks), filters_(size_t{mels} * (fft / 2 + 1)) {
   mote_mel_filters(rate, mels, fft / 2 + 1, filters_.data());
   spec_.fft = fft;
   spec_.hop = hop;
@@ -79,18 +80,18 @@ MelReader::MelReader(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t ho
 
 Result<MelReader> MelReader::read_all(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop,
                                       uint32_t mels, uint32_t held, const Hooks& hooks) {
-  MelReader reader(sound, rate, fft, hop, mels);
-  MOTE_TRY(reader.find_largest(held, hooks));
+  MelReader reader(sound, rate, fft, hop, mels, hooks);
+  MOTE_TRY(reader.find_largest(held));
   return reader;
 }
 
-Status MelReader::find_largest(uint32_t held, const Hooks& hooks) {
+Status MelReader::find_largest(uint32_t held) {
   MelStream stream(*sound_, spec_);
   std::vector<float> block(size_t{kMelFramesAtOnce} * spec_.mels);
   largest_ = -INFINITY;
   while (!stream.samples() || stream.next() < *stream.samples() / spec_.hop + kFramesBehind ||
          stream.next() < held) {
-    if (hooks.stopped()) return cancelled();
+    if (hooks_->stopped()) return cancelled();
     MOTE_TRY(stream.read(kMelFramesAtOnce, block.data()));
     largest_ = std::max(largest_, mote_log_mel_largest(block.data(), block.size()));
     if (held_.size() < size_t{held} * spec_.mels) held_.insert(held_.end(), block.begin(), block.end());
@@ -100,6 +101,8 @@ Status MelReader::find_largest(uint32_t held, const Hooks& hooks) {
 }
 
 Status MelReader::read(uint64_t first, uint32_t count, float* features) {
+  hooks_->tell("transcribe",
+               static_cast<double>(first) / static_cast<double>(std::max<uint64_t>(1, frames_)));
   const size_t mels = spec_.mels, size = count * mels;
   const size_t gone = std::min(held_.size(), static_cast<size_t>(first - first_) * mels);
   held_.erase(held_.begin(), held_.begin() + static_cast<ptrdiff_t>(gone));

@@ -47,8 +47,9 @@ class MelStream {
 /// once to find that, and once more where it is longer than what is held.
 class MelReader {
  public:
-  /// Reads the sound, which must outlive the reader, once. `held`: frames, from the first on, that are kept
-  /// of this reading.
+  /// Reads the sound once. The sound and the hooks must outlive the reader. `held`: frames, from the first
+  /// on, that are kept of this reading. The hooks are told the stage "transcribe" and what part of the frames
+  /// is done when read() is called.
   static Result<MelReader> read_all(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop,
                                     uint32_t mels, uint32_t held, const Hooks& hooks);
 
@@ -59,10 +60,11 @@ class MelReader {
   Status read(uint64_t first, uint32_t count, float* features);
 
  private:
-  MelReader(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop, uint32_t mels);
-  Status find_largest(uint32_t held, const Hooks& hooks);
+  MelReader(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop, uint32_t mels, const Hooks& hooks);
+  Status find_largest(uint32_t held);
 
   SoundInput* sound_;
+  const Hooks* hooks_;
   std::vector<float> filters_;
   mote_log_mel spec_{};
   uint64_t frames_ = 0;

@@ -8,6 +8,13 @@
 
 namespace mote::host {
 
+/// A word, with the space before it where there is one.
+struct SaidWord {
+  std::string text;
+  double begin, end;   // seconds
+  double probability;  // the mean of its tokens'
+};
+
 /// The words of a stretch of sound.
 struct Passage {
   std::string text;
@@ -15,6 +22,7 @@ struct Passage {
   // Whisper's numbers of the passage:
   std::vector<int32_t> ids = {};
   double temperature = 0, average_logprob = 0, compression = 0, no_speech = 0;
+  std::vector<SaidWord> words = {};  // where they are asked for
 };
 
 /// Is called with each passage as it is known.

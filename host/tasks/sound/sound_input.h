@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "host/tasks/status.h"
@@ -17,6 +18,8 @@ class SoundInput {
   virtual Result<size_t> read(std::span<float> samples) = 0;
   /// Goes back to the first sample.
   virtual Status rewind() = 0;
+  /// Returns about how many samples there are; 0: that is not known before the end.
+  virtual uint64_t samples() const { return 0; }
 };
 
 }  // namespace mote::host

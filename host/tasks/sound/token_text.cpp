@@ -2,19 +2,45 @@
 #include "host/tasks/sound/token_text.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "host/tasks/bounded_steps.h"
 #include "host/tasks/sound/mel_features.h"
 #include "host/tasks/sound/stretches.h"
+#include "host/tasks/sound/token_words.h"
+#include "host/tasks/sound/whisper_rules.h"
 #include "host/tasks/text.h"
 
 namespace mote::host {
+namespace {
+
+/// Returns the words of tokens whose frames take so many seconds and begin at `begin`.
+Result<std::vector<SaidWord>> said_words(const Model& model, const std::vector<SaidToken>& said,
+                                         const std::vector<int32_t>& ids, double begin, double seconds) {
+  MOTE_TAKE(const std::vector<TokenWord> parts, words_of_tokens(model, ids, WordsAt::spaces));
+  std::vector<SaidWord> words;
+  for (const TokenWord& part : parts) {
+    const SaidToken &first = said[part.first], &last = said[part.first + part.count - 1];
+    double sum = 0;
+    for (uint32_t i = 0; i < part.count; ++i) sum += said[part.first + i].probability;
+    words.push_back({part.text, begin + first.frame * seconds, begin + (last.frame + last.frames) * seconds,
+                     sum / part.count});
+  }
+  return words;
+}
+
+}  // namespace
+
+double probability_at(std::span<const float> logits, size_t index) {
+  return std::exp(static_cast<double>(logits[index]) - log_sum_exp(logits));
+}
+
 uint32_t token_rows(const Model& model) {
   return static_cast<uint32_t>(double{model.sound().longest} * model.sound().rate / model.sound().hop);
 }
 
-Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens& hear, const Hooks& hooks,
-                         const OnPassage& found) {
+Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens& hear, bool words,
+                         const Hooks& hooks, const OnPassage& found) {
   MOTE_TRY(require_tokenizer(model, Remedy::convert_tokenizer));
   const mote_sound_info& info = model.sound();
   MelFeatures features(info);
@@ -30,13 +56,20 @@ Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens
     MOTE_TAKE(const std::string text, text_of_ids(model, ids, 0));
     const double rate = info.rate, seconds = static_cast<double>(samples.size()) / rate / frames;
     const double begin = static_cast<double>(first) / rate;
-    found({text, begin + said.front().frame * seconds, begin + (said.back().frame + 1) * seconds});
+    Passage passage{text, begin + said.front().frame * seconds, begin + (said.back().frame + 1) * seconds};
+    if (words) {
+      MOTE_TAKE(passage.words, said_words(model, said, ids, begin, seconds));
+      // A duration may lead behind the stretch.
+      const double end = begin + frames * seconds;
+      for (SaidWord& word : passage.words) word.end = std::min(word.end, end);
+    }
+    found(passage);
     return {};
   };
   return read_stretches(sound, info.rate, double{info.longest}, hooks, take);
 }
 
-Status transcribe_ctc_tokens(const Model& model, const SessionChoices& choices, SoundInput& sound,
+Status transcribe_ctc_tokens(const Model& model, const SessionChoices& choices, SoundInput& sound, bool words,
                              const Hooks& hooks, const OnPassage& found) {
   const mote_sound_info& info = model.sound();
   MOTE_TRY(require_tokenizer(model, Remedy::convert_tokenizer));
@@ -51,14 +84,18 @@ Status transcribe_ctc_tokens(const Model& model, const SessionChoices& choices, 
     std::vector<SaidToken> said;
     int32_t last = info.blank;
     for (uint32_t frame = 0; frame < frames; ++frame) {
-      const float* logits = mote_session_output(session.get(), frame);
-      const auto id = static_cast<int32_t>(std::max_element(logits, logits + model.output().width) - logits);
-      if (id != last && id != info.blank) said.push_back({id, frame});
+      const std::span logits(mote_session_output(session.get(), frame), model.output().width);
+      const auto best = std::max_element(logits.begin(), logits.end());
+      const auto id = static_cast<int32_t>(best - logits.begin());
+      if (id != last && id != info.blank)
+        said.push_back({id, frame, 1, words ? probability_at(logits, static_cast<size_t>(id)) : 0});
+      else if (id != info.blank)
+        ++said.back().frames;
       last = id;
     }
     return said;
   };
-  return transcribe_tokens(model, sound, hear, hooks, found);
+  return transcribe_tokens(model, sound, hear, words, hooks, found);
 }
 
 }  // namespace mote::host

@@ -17,8 +17,12 @@ namespace mote::host {
 
 struct SaidToken {
   int32_t id;
-  uint32_t frame;
+  uint32_t frame, frames;  // where it begins, and how many it takes
+  double probability;
 };
+
+/// Returns the share of an index in a softmax.
+double probability_at(std::span<const float> logits, size_t index);
 
 /// Returns the tokens of features [rows, bins], which have so many frames of outputs.
 using HearTokens =
@@ -27,13 +31,14 @@ using HearTokens =
 /// Returns the rows of the model's input that a stretch can have.
 uint32_t token_rows(const Model& model);
 
-/// Transcribes a sound in stretches; `found` gets the text of each.
-Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens& hear, const Hooks& hooks,
-                         const OnPassage& found);
+/// Transcribes a sound in stretches; `found` gets the text of each, and its words where `words` asks for
+/// them.
+Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens& hear, bool words,
+                         const Hooks& hooks, const OnPassage& found);
 
 /// Transcribes by CTC (Graves et al. 2006): the likeliest token of each frame, repeated ones once, without
 /// blanks.
-Status transcribe_ctc_tokens(const Model& model, const SessionChoices& choices, SoundInput& sound,
+Status transcribe_ctc_tokens(const Model& model, const SessionChoices& choices, SoundInput& sound, bool words,
                              const Hooks& hooks, const OnPassage& found);
 
 }  // namespace mote::host

@@ -2,6 +2,7 @@
 #include "host/tasks/sound/transcribe.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "host/tasks/bounded_steps.h"
@@ -23,22 +24,27 @@ Status require_speech(const Model& model, const TranscribeOptions& options) {
     return failed(Remedy::whisper_alone, "{} is no Whisper", model.name());
   if (model.task() != MOTE_TASK_TRANSCRIBE_BEAMS && !options.to.empty())
     return failed(Remedy::speech2text_alone, "{} writes one language", model.name());
+  const bool has_words =
+      model.task() != MOTE_TASK_TRANSCRIBE_GREEDY && model.task() != MOTE_TASK_TRANSCRIBE_BEAMS;
+  if (options.words && !has_words) return failed("{} does not say when a word is said", model.name());
   return windows ? require_whisper(model) : Status();
 }
 
-Result<Transcript> transcribe(const Model& model, const SessionChoices& choices, SoundInput& sound,
-                              const TranscribeOptions& options, const Hooks& hooks, const OnPassage& found) {
-  MOTE_TRY(require_speech(model, options));
+namespace {
+
+/// Transcribes a sound by the decoder of the model's task.
+Result<Transcript> decode(const Model& model, const SessionChoices& choices, SoundInput& sound,
+                          const TranscribeOptions& options, const Hooks& hooks, const OnPassage& found) {
   Transcript transcript;
   switch (model.task()) {
     case MOTE_TASK_TRANSCRIBE_WORDS:
       MOTE_TRY(transcribe_ctc(model, choices, sound, hooks, found));
       break;
     case MOTE_TASK_TRANSCRIBE_TOKENS:
-      MOTE_TRY(transcribe_ctc_tokens(model, choices, sound, hooks, found));
+      MOTE_TRY(transcribe_ctc_tokens(model, choices, sound, options.words, hooks, found));
       break;
     case MOTE_TASK_TRANSCRIBE_TRANSDUCER:
-      MOTE_TRY(transcribe_transducer(model, choices, sound, hooks, found));
+      MOTE_TRY(transcribe_transducer(model, choices, sound, options.words, hooks, found));
       break;
     case MOTE_TASK_TRANSCRIBE_BEAMS: {
       MOTE_TAKE(transcript.heard, transcribe_searched(model, choices, sound, options.to, hooks, found));
@@ -48,13 +54,47 @@ Result<Transcript> transcribe(const Model& model, const SessionChoices& choices,
       MOTE_TRY(transcribe_source(model, choices, sound, hooks, found));
       break;
     case MOTE_TASK_TRANSCRIBE_WINDOWS: {
+      WhisperOptions whisper = options.whisper;
+      whisper.words = options.words;
       MOTE_TAKE(transcript.language,
-                transcribe_whisper(model, choices, sound, options.whisper, options.deflated, hooks, found));
+                transcribe_whisper(model, choices, sound, whisper, options.deflated, hooks, found));
       break;
     }
     default:
       return failed("{} hears, but has no head that writes text", model.name());
   }
+  return transcript;
+}
+
+}  // namespace
+
+CutInput part_of(SoundInput& sound, const HeardPart& part, uint32_t rate) {
+  const auto samples = [&](double seconds) {
+    return seconds * rate < 1e18 ? static_cast<uint64_t>(std::llround(seconds * rate)) : UINT64_MAX;
+  };
+  return {sound, samples(part.offset), part.duration == 0 ? UINT64_MAX : samples(part.duration)};
+}
+
+Result<Transcript> transcribe(const Model& model, const SessionChoices& choices, SoundInput& sound,
+                              const TranscribeOptions& options, const Hooks& hooks, const OnPassage& found) {
+  MOTE_TRY(require_speech(model, options));
+  CutInput part = part_of(sound, options.part, model.sound().rate);
+  ToldInput told(part, hooks);
+  const bool tells = model.task() != MOTE_TASK_TRANSCRIBE_WINDOWS;  // its windows begin behind their segments
+  bool found_any = false;
+  MOTE_TAKE(Transcript transcript, decode(model, choices, tells ? static_cast<SoundInput&>(told) : part,
+                                          options, hooks, [&](const Passage& passage) {
+                                            Passage shifted = passage;
+                                            shifted.begin += options.part.offset;
+                                            shifted.end += options.part.offset;
+                                            for (SaidWord& word : shifted.words) {
+                                              word.begin += options.part.offset;
+                                              word.end += options.part.offset;
+                                            }
+                                            found_any = true;
+                                            found(shifted);
+                                          }));
+  transcript.heard = transcript.heard && (found_any || part.heard());
   return transcript;
 }
 

@@ -10,13 +10,23 @@
 
 #include "host/tasks/hooks.h"
 #include "host/tasks/session.h"
+#include "host/tasks/sound/cut_input.h"
 #include "host/tasks/sound/passage.h"
 #include "host/tasks/sound/sound_input.h"
 #include "host/tasks/sound/whisper.h"
 
 namespace mote::host {
 
+/// The part of a sound that is heard: from `offset` on, `duration` long or to the end.
+struct HeardPart {
+  double offset = 0, duration = 0;  // seconds; duration 0: to the end
+
+  bool operator==(const HeardPart&) const = default;
+};
+
 struct TranscribeOptions {
+  HeardPart part;
+  bool words = false;  // passages have their words
   WhisperOptions whisper;
   Deflated deflated;  // tells texts of Whisper's that repeat themselves, which are decoded again; empty: none
   std::string to;     // the language to write, of MOTE_TASK_TRANSCRIBE_BEAMS with several; "": the file's
@@ -30,8 +40,11 @@ struct Transcript {
 /// Fails for a model that writes down no sound, and for options that it cannot honour.
 Status require_speech(const Model& model, const TranscribeOptions& options);
 
-/// Transcribes a sound of any length; `found` gets each passage as it is known, of
-/// MOTE_TASK_TRANSCRIBE_WORDS each word. Fails as require_speech does.
+/// Returns the part of a sound of a rate, which must outlive it.
+CutInput part_of(SoundInput& sound, const HeardPart& part, uint32_t rate);
+
+/// Transcribes a sound of any length, or a part of it; times are those of the whole. `found` gets each
+/// passage as it is known, of MOTE_TASK_TRANSCRIBE_WORDS each word. Fails as require_speech does.
 Result<Transcript> transcribe(const Model& model, const SessionChoices& choices, SoundInput& sound,
                               const TranscribeOptions& options, const Hooks& hooks, const OnPassage& found);
 

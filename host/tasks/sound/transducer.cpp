@@ -86,7 +86,8 @@ Result<std::vector<SaidToken>> Transducer::say(std::span<const float> frames, si
     if (id == blank) {
       moves = std::max(moves, 1u);
     } else {
-      said.push_back({id, frame});
+      const double share = probability_at(logits.first(labels()), static_cast<size_t>(id));
+      said.push_back({id, frame, std::max(moves, 1u), share});
       MOTE_TRY(keep());
       last = id;
       if (moves == 0 && ++of_frame >= tokens_of_frame_) moves = 1;
@@ -97,7 +98,7 @@ Result<std::vector<SaidToken>> Transducer::say(std::span<const float> frames, si
   return said;
 }
 
-Status transcribe_transducer(const Model& model, const SessionChoices& choices, SoundInput& sound,
+Status transcribe_transducer(const Model& model, const SessionChoices& choices, SoundInput& sound, bool words,
                              const Hooks& hooks, const OnPassage& found) {
   MOTE_TRY(require_tokenizer(model, Remedy::convert_tokenizer));
   mote_session_options options = session_options(model, choices);
@@ -111,7 +112,7 @@ Status transcribe_transducer(const Model& model, const SessionChoices& choices, 
     MOTE_TAKE(const std::vector<float> encoded, transducer.encode(features, hooks));
     return transducer.say(encoded, transducer.tokens_of_frame() * size_t{frames}, hooks);
   };
-  return transcribe_tokens(model, sound, hear, hooks, found);
+  return transcribe_tokens(model, sound, hear, words, hooks, found);
 }
 
 }  // namespace mote::host

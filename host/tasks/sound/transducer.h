@@ -47,8 +47,9 @@ class Transducer {
   uint32_t tokens_of_frame_ = 0;
 };
 
-/// Transcribes a sound in stretches; `found` gets the text of each. Fails for a model without a tokenizer.
-Status transcribe_transducer(const Model& model, const SessionChoices& choices, SoundInput& sound,
+/// Transcribes a sound in stretches; `found` gets the text of each, and its words where `words` asks for
+/// them. Fails for a model without a tokenizer.
+Status transcribe_transducer(const Model& model, const SessionChoices& choices, SoundInput& sound, bool words,
                              const Hooks& hooks, const OnPassage& found);
 
 }  // namespace mote::host

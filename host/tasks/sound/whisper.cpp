@@ -52,7 +52,8 @@ Result<WhisperDecoder> WhisperDecoder::make(const Model& model, const SessionCho
   MOTE_TRY(require_whisper(model));
   WhisperDecoder decoder(model, whisper_tokens(model), options, std::move(deflated));
   mote_session_options session = session_options(model, choices);
-  session.batch = session.logit_rows = texts_at_once(options);
+  session.batch = texts_at_once(options);
+  session.logit_rows = std::max(session.batch, options.words ? kAlignedAtOnce : 1);
   session.context = model.info().context;
   session.chunk = std::max({model.sound().frames, session.context, session.batch});
   MOTE_TAKE(decoder.session_, Session::begin(model, session));

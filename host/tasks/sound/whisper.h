@@ -4,6 +4,7 @@
 // decoding.py and transcribe.py).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -16,6 +17,7 @@
 #include "host/tasks/sound/whisper_options.h"
 #include "host/tasks/sound/whisper_rules.h"
 #include "host/tasks/sound/whisper_search.h"
+#include "mote/attention.h"
 
 namespace mote::host {
 
@@ -28,11 +30,19 @@ struct WhisperText {
   double no_speech;
 };
 
+/// How the tokens of a window's text lie over its sound.
+struct WhisperAlignment {
+  std::vector<float> costs;           // [tokens + 1, frames], the last of the token that ends the text
+  std::vector<double> probabilities;  // [tokens], among those that are text
+};
+
 /// Fails for a model that is none of Whisper's, or has no tokenizer.
 Status require_whisper(const Model& model);
 
 /// A decoder with the sound of a window.
 class WhisperDecoder {
+  static constexpr uint32_t kAlignedAtOnce = 16;  // tokens whose logits are held
+
  public:
   /// Fails as require_whisper does. The model and the options must outlive the decoder.
   static Result<WhisperDecoder> make(const Model& model, const SessionChoices& choices,
@@ -53,6 +63,10 @@ class WhisperDecoder {
   /// Returns the text that follows the ids of earlier text; it is decoded at each of the temperatures until
   /// it is no failure.
   Result<WhisperText> decode(const std::vector<int32_t>& earlier, const Hooks& hooks);
+  /// Computes the text's tokens once more, without times and earlier text, and watches the heads that look
+  /// where they are said. `frames` are positions of the source; shares are smoothed over `median` of them.
+  Result<WhisperAlignment> align(const std::vector<int32_t>& ids, uint32_t frames, uint32_t median,
+                                 const Hooks& hooks);
   Result<std::string> text_of(const std::vector<int32_t>& ids) const;
   /// Returns the ids of a text that stands in front of others.
   Result<std::vector<int32_t>> ids_of(const std::string& text) const;
@@ -66,6 +80,10 @@ class WhisperDecoder {
   Status append(const std::vector<int32_t>& ids, const Hooks& hooks);
   Status go_on(const std::vector<uint32_t>& from, const std::vector<SaidText>& texts, const Hooks& hooks);
   const float* logits(uint32_t row) const { return mote_session_logits(session_.get(), row); }
+  std::vector<mote_watched_head> alignment_heads() const;
+  Status run_watched(const std::vector<int32_t>& ids, size_t first, size_t texts,
+                     const std::function<void(uint32_t)>& begin_run, WhisperAlignment& found,
+                     const Hooks& hooks);
   bool is_failure(const WhisperText& said) const;
   double compression_of(const std::string& text) const;
 

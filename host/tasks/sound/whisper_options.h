@@ -28,6 +28,7 @@ struct WhisperOptions {
   std::vector<double> temperatures = {0.0, 0.2, 0.4, 0.6, 0.8, 1.0};  // until a text is no failure
   bool conditions = true;  // earlier text stands in front of a window's
   bool timestamps = true;
+  bool words = false;  // each passage has its words
   /// Ids that are never chosen beside the marks of tasks and times; -1 stands for those of the file. None:
   /// the file's.
   std::optional<std::vector<int32_t>> suppressed;

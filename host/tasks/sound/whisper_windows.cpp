@@ -2,6 +2,7 @@
 //
 // A sound of any length, in windows that begin where the last whole segment ended.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "host/tasks/sound/whisper.h"
 #include "host/tasks/sound/whisper_earlier.h"
 #include "host/tasks/sound/whisper_languages.h"
+#include "host/tasks/sound/whisper_words.h"
 
 namespace mote::host {
 namespace {
@@ -27,7 +29,6 @@ class WindowCutter {
   Result<uint32_t> cut() {
     const std::vector<int32_t>& ids = result_.ids;
     const size_t count = ids.size();
-    const bool ends_alone = count >= 2 && is_time(count - 1) && !is_time(count - 2);
     std::vector<size_t> cuts;
     for (size_t i = 1; i < count; ++i)
       if (is_time(i) && is_time(i - 1)) cuts.push_back(i);
@@ -35,7 +36,7 @@ class WindowCutter {
       MOTE_TRY(add_rest());
       return frames_;
     }
-    if (ends_alone) cuts.push_back(count);
+    if (ends_alone()) cuts.push_back(count);
     size_t from = 0;
     for (const size_t to : cuts) {
       MOTE_TRY(add(from, to, seconds(ids[from]), seconds(ids[to - 1])));
@@ -43,9 +44,14 @@ class WindowCutter {
     }
     const auto done = static_cast<uint32_t>(ids[from - 1] - tokens_.speech.first_timestamp) *
                       tokens_.speech.timestamp_frames;
-    return ends_alone || done == 0 ? frames_ : done;
+    return ends_alone() || done == 0 ? frames_ : done;
   }
-  std::vector<Passage> passages;
+  /// Tells whether the text ends with a single time: what follows it in the window is silent.
+  bool ends_alone() const {
+    const size_t count = result_.ids.size();
+    return count >= 2 && is_time(count - 1) && !is_time(count - 2);
+  }
+  std::vector<Passage> passages;  // also such as have no text
 
  private:
   bool is_time(size_t index) const { return tokens_.is_timestamp(result_.ids[index]); }
@@ -69,8 +75,7 @@ class WindowCutter {
     passage.average_logprob = result_.average_logprob;
     passage.compression = result_.compression;
     passage.no_speech = result_.no_speech;
-    const bool empty = passage.text.find_first_not_of(" \n\t\r") == std::string::npos;
-    if (!empty && begin != end) passages.push_back(std::move(passage));
+    passages.push_back(std::move(passage));
     return {};
   }
 
@@ -125,6 +130,18 @@ bool is_silent(const WhisperText& said, const WhisperOptions& options) {
   return options.silence && said.no_speech > *options.silence && !likely;
 }
 
+bool is_empty(const Passage& passage) {
+  return passage.begin == passage.end || passage.text.find_first_not_of(" \n\t\r") == std::string::npos;
+}
+
+/// Returns the frame behind the last word, where the next window begins; `otherwise` where that is before
+/// the window.
+uint64_t frame_behind_words(const std::vector<Passage>& passages, const mote_sound_info& sound,
+                            uint64_t first, uint64_t otherwise) {
+  const double frames = end_of_words(passages) * sound.rate / sound.hop;
+  return frames > static_cast<double>(first) ? static_cast<uint64_t>(std::llround(frames)) : otherwise;
+}
+
 Result<MelReader> read_features(const mote_sound_info& sound, SoundInput& input, const Hooks& hooks) {
   return MelReader::read_all(input, sound.rate, sound.fft, sound.hop, sound.bins, sound.frames, hooks);
 }
@@ -160,6 +177,7 @@ Result<std::string> transcribe_whisper(const Model& model, const SessionChoices&
   MOTE_TAKE(MelReader reader, read_features(sound, input, hooks));
   if (reader.frames() == 0) return told.code;
   MOTE_TAKE(std::string language, begin_language(decoder, reader, std::move(told), options, hooks));
+  WhisperWords words(decoder, language);
   const double seconds = static_cast<double>(reader.frames()) * sound.hop / sound.rate;
   for (uint64_t seek = 0; seek < reader.frames();) {
     const auto frames = static_cast<uint32_t>(std::min<uint64_t>(sound.frames, reader.frames() - seek));
@@ -173,7 +191,13 @@ Result<std::string> transcribe_whisper(const Model& model, const SessionChoices&
     }
     WindowCutter cutter(decoder, said, seek, frames);
     MOTE_TAKE(const uint32_t done, cutter.cut());
-    seek += done;
+    uint64_t next = seek + done;
+    if (options.words) {
+      MOTE_TRY(words.add(cutter.passages, seek, frames, hooks));
+      if (!cutter.ends_alone()) next = frame_behind_words(cutter.passages, sound, seek, next);
+    }
+    seek = next;
+    std::erase_if(cutter.passages, is_empty);
     earlier.add(cutter.passages, said.temperature);
     for (Passage& passage : cutter.passages) {
       passage.end = std::min(passage.end, seconds);

@@ -69,10 +69,14 @@ typedef struct mote_speech_info {
                           heard */
   uint32_t translates; /* 1: texts are in English by default */
   uint32_t names_task; /* 1: `transcribe` stands behind the language by default too */
-  uint32_t latest_first;    /* timestamps behind that of 0 seconds that a text may begin with */
-  float tokens_of_second;   /* most tokens of a text for each second of sound; 0: any number */
-  uint32_t tokens_of_frame; /* of a transducer: most tokens for each row of the source */
-  uint64_t reserved[4];
+  uint32_t latest_first;           /* timestamps behind that of 0 seconds that a text may begin with */
+  float tokens_of_second;          /* most tokens of a text for each second of sound; 0: any number */
+  uint32_t tokens_of_frame;        /* of a transducer: most tokens for each row of the source */
+  const uint32_t* alignment_heads; /* [alignment_head_count, 2], an attention over the source and a head of
+                                      it, which look where a token is said */
+  uint32_t alignment_head_count;   /* 0: the file does not say */
+  uint32_t unused;                 /* 0 */
+  uint64_t reserved[2];
 } mote_speech_info;
 
 void mote_model_get_speech(const mote_model* model, mote_speech_info* info);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote transcribe: speech to text.
-#include <cmath>
 #include <string_view>
 
 #include "host/base/error.h"
@@ -9,7 +8,10 @@
 #include "tools/mote/host_model.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
-#include "tools/mote/text.h"
+#include "tools/mote/sound_flags.h"
+#include "tools/mote/sound_paths.h"
+#include "tools/mote/transcript.h"
+#include "tools/mote/transcript_files.h"
 #include "tools/mote/usage.h"
 #include "tools/mote/whisper_flags.h"
 
@@ -17,97 +19,125 @@ namespace mote::cli {
 namespace {
 
 struct TranscribeArguments {
-  std::string file, sound, to;
+  std::string file, to;
+  std::vector<std::string> sounds;
   WhisperFlags whisper;
-  bool srt = false, vtt = false, json = false, detect_language = false;
+  SoundFlags part;
+  TranscriptFlags output;
+  bool detect_language = false;
   SessionFlags session;
 };
-
-std::string clock(double seconds, char point) {
-  const auto ms = static_cast<uint64_t>(std::llround(seconds * 1000));
-  return fmt::format("{:02}:{:02}:{:02}{}{:03}", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, point,
-                     ms % 1000);
-}
 
 /// Prints segments as they come.
 class Printer {
  public:
-  explicit Printer(const TranscribeArguments& arguments) : arguments_(arguments) {}
+  explicit Printer(std::string_view format) : format_(format) {}
 
   void start() {
-    if (arguments_.vtt && !begun_) print("WEBVTT\n\n");
+    if (!begun_) print("{}", transcript_head(format_));
     begun_ = true;
   }
   void add(std::string_view text, double begin, double end) {
+    clear_progress();
     start();
-    const char point = arguments_.vtt ? '.' : ',';
-    if (arguments_.srt) print("{}\n", ++number_);
-    if (arguments_.srt || arguments_.vtt)
-      print("{} --> {}\n{}\n\n", clock(begin, point), clock(end, point), text);
-    else
-      print("{}\n", text);
+    print("{}", transcript_part(format_, ++number_, text, begin, end));
     flush_output();
   }
 
  private:
-  const TranscribeArguments& arguments_;
-  size_t number_ = 0;
+  std::string_view format_;
+  uint64_t number_ = 0;
   bool begun_ = false;
 };
 
-void print_picture(const TranscribeArguments& arguments, HostModel& model) {
-  if (arguments.srt || arguments.vtt) usage_fail("--srt and --vtt are of sound");
-  const mote_host_input picture = file_input(arguments.sound);
-  HostCalls calls;
-  const HostResult found = calls.take(mote_host_transcribe(model.get(), &picture, nullptr, calls.get()));
-  const std::string text = trimmed(found.text());
-  if (arguments.json) return print_json({{"text", text}});
-  print("{}\n", text);
+std::string options_of(const TranscribeArguments& arguments) {
+  nlohmann::ordered_json options = whisper_options(arguments.whisper);
+  add_sound_options(arguments.part, options);
+  if (!arguments.to.empty()) options["to"] = arguments.to;
+  if (arguments.output.words) options["words"] = true;
+  return text_of(options);
 }
 
-void print_sound(const TranscribeArguments& arguments, HostModel& model) {
-  nlohmann::ordered_json options = whisper_options(arguments.whisper);
-  if (!arguments.to.empty()) options["to"] = arguments.to;
-  const std::string given = text_of(options);
-  const mote_host_input sound = file_input(arguments.sound);
+/// Takes what is no part of a transcript out of it, and says it.
+void tell_faults(nlohmann::json& found, const std::string& path) {
+  const bool heard = found.at("heard").get<bool>();
+  const std::string damage = found.value("damage", "");
+  found.erase("heard");
+  found.erase("damage");
+  if (!damage.empty()) note("{}: {}", path, damage);
+  if (!heard && damage.empty()) note("{}: there is nothing to hear, it is silent or too short", path);
+}
+
+/// Transcribes one sound, or picture; `calls` may get segments.
+nlohmann::json transcript_of(const HostModel& model, const std::string& path, const std::string& options,
+                             HostCalls& calls) {
+  const mote_host_input input = file_input(path);
+  const HostResult found =
+      calls.take(mote_host_transcribe(model.get(), &input, options.c_str(), calls.get()));
+  clear_progress();
+  return found.json();
+}
+
+/// Prints the transcript of one sound, its segments as they come where the format lets them.
+void print_sound(const TranscribeArguments& arguments, const HostModel& model) {
+  const std::string format = arguments.output.format();
   // Words without titles are one line, once all are known.
   const bool of_words = model.about().at("task") == "transcribe_words";
-  const bool streams = arguments.srt || arguments.vtt || (!arguments.json && !of_words);
-  Printer printer(arguments);
+  const bool by_words = arguments.output.words && (format == "srt" || format == "vtt");
+  const bool streams = format != "json" && !(format == "txt" && of_words) && !by_words;
+  const std::string& path = arguments.sounds.front();
+  Printer printer(format);
   HostCalls calls;
+  calls.on_progress = show_progress;
   if (streams) {
     calls.on_segment = [&](std::string_view text, double begin, double end) {
       printer.add(text, begin, end);
     };
   }
-  const HostResult transcript =
-      calls.take(mote_host_transcribe(model.get(), &sound, given.c_str(), calls.get()));
-  nlohmann::json found = transcript.json();
-  const bool heard = found.at("heard").get<bool>();
-  const std::string damage = found.value("damage", "");
-  printer.start();
-  if (!streams && !arguments.json) print("{}\n", transcript.text());
-  if (arguments.json) {
-    found.erase("heard");
-    found.erase("damage");
-    if (of_words) found.erase("segments");
-    print_json(found);
-  }
-  if (!damage.empty()) note("{}: {}", arguments.sound, damage);
-  if (!heard && damage.empty())
-    note("{}: there is nothing to hear, it is silent or too short", arguments.sound);
+  nlohmann::json found = transcript_of(model, path, options_of(arguments), calls);
+  if (streams) printer.start();
+  if (format == "json" && of_words && !arguments.output.words) found.erase("segments");
+  nlohmann::json shown = found;
+  shown.erase("heard");
+  shown.erase("damage");
+  if (!streams) print("{}", transcript_text(shown, format, arguments.output.limits));
+  tell_faults(found, path);
+}
+
+/// Transcribes several sounds, or pictures, into files or as an object a line.
+void transcribe_all(const TranscribeArguments& arguments, const HostModel& model, bool pictures) {
+  const std::string options = pictures ? "{}" : options_of(arguments);
+  const auto found = media_paths(arguments.sounds, pictures ? Media::pictures : Media::sounds);
+  each_transcript(arguments.output, found, [&](const MediaPath& one, std::string_view place) {
+    HostCalls calls;
+    const std::string stage = fmt::format("{} ({})", one_line(one.path), place);
+    calls.on_progress = [&](std::string_view, double part) { show_progress(stage, part); };
+    show_progress(stage, pictures ? -1.0 : 0.0);
+    nlohmann::json transcript = transcript_of(model, one.path, options, calls);
+    if (!pictures) tell_faults(transcript, one.path);
+    return transcript;
+  });
+}
+
+void print_picture(const TranscribeArguments& arguments, const HostModel& model) {
+  HostCalls calls;
+  nlohmann::json found = transcript_of(model, arguments.sounds.front(), "{}", calls);
+  found["text"] = host::trimmed(found.at("text").get<std::string>());
+  print("{}", transcript_text(found, arguments.output.format(), {}));
 }
 
 /// Prints the languages that may be spoken, the likeliest first.
 void print_languages(const TranscribeArguments& arguments, HostModel& model) {
   constexpr size_t kShown = 5;
-  if (arguments.srt || arguments.vtt) usage_fail("--detect-language writes no subtitles");
-  const mote_host_input sound = file_input(arguments.sound);
+  const std::string format = arguments.output.format();
+  if (arguments.output.writes_files() || (format != "txt" && format != "json"))
+    usage_fail("--detect-language writes no subtitles and no files");
+  if (arguments.sounds.size() != 1) usage_fail("--detect-language takes one sound");
+  nlohmann::ordered_json options = {{"detect-language", true}};
+  add_sound_options(arguments.part, options);
   HostCalls calls;
-  const HostResult found =
-      calls.take(mote_host_transcribe(model.get(), &sound, R"({"detect-language": true})", calls.get()));
-  const nlohmann::json json = found.json();
-  if (arguments.json) return print_json(json);
+  const nlohmann::json json = transcript_of(model, arguments.sounds.front(), text_of(options), calls);
+  if (format == "json") return print_json(json);
   size_t shown = 0;
   for (const nlohmann::json& one : json.at("languages")) {
     if (shown++ == kShown) break;
@@ -116,13 +146,17 @@ void print_languages(const TranscribeArguments& arguments, HostModel& model) {
 }
 
 void transcribe(const TranscribeArguments& arguments) {
-  if (arguments.srt + arguments.vtt + arguments.json > 1)
-    usage_fail("--srt, --vtt and --json exclude each other");
+  arguments.output.check();
   HostModel model(arguments.file, arguments.session);
   model.begin();
-  if (model.about().at("task") == "read_pictures") return print_picture(arguments, model);
-  if (!model.takes_sound()) convert::fail("{} does not take sound, nor pictures of text", model.path());
+  const bool pictures = model.about().at("task") == "read_pictures";
+  if (!pictures && !model.takes_sound())
+    convert::fail("{} does not take sound, nor pictures of text", model.path());
+  if (pictures) arguments.output.refuse_times();
   if (arguments.detect_language) return print_languages(arguments, model);
+  const bool alone = arguments.sounds.size() == 1 && !is_folder(arguments.sounds.front());
+  if (arguments.output.writes_files() || !alone) return transcribe_all(arguments, model, pictures);
+  if (pictures) return print_picture(arguments, model);
   print_sound(arguments, model);
 }
 
@@ -130,22 +164,21 @@ void transcribe(const TranscribeArguments& arguments) {
 
 void add_transcribe(CommandLine& line) {
   auto [command, arguments] = model_command(
-      line, "transcribe", "Write down what is said in a file of sound, or is in a picture", transcribe);
+      line, "transcribe", "Write down what is said in files of sound, or is in pictures", transcribe);
   command
       .option(
-          "sound", &arguments.sound,
-          "WAV, and with libsndfile FLAC, MP3, Ogg Vorbis, Opus and others; -: standard input, as of arecord "
-          "-; a PNG or JPEG of a line of text")
+          "sound", &arguments.sounds,
+          "Files and folders of sound: WAV, and with libsndfile FLAC, MP3, Ogg Vorbis, Opus, AIFF, AU, CAF, "
+          "W64 and RF64, and by ffmpeg, where it is installed, M4A, AAC, WebM and others; -: standard "
+          "input, as of arecord -. Of a reader of pictures: PNG and JPEG of a line of text")
       .type("SOUND")
       .required();
+  add_sound_flags(command, arguments.part);
   add_whisper_flags(command, arguments.whisper);
   command.flag("--detect-language", &arguments.detect_language,
                "Print what may be spoken, with probabilities, and do not transcribe");
   command.option("--to", &arguments.to, "The language to write, for a Speech2Text of several").type("CODE");
-  command.flag("--srt", &arguments.srt, "As subtitles of SubRip");
-  command.flag("--vtt", &arguments.vtt, "As subtitles of WebVTT");
-  command.flag("--json", &arguments.json,
-               "The text, and its words or segments with the seconds when they are said");
+  add_transcript_flags(command, arguments.output);
   add_session_flags(command, arguments.session);
 }
 
