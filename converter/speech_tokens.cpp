@@ -87,10 +87,11 @@ class SpeechTokens {
     return value == nullptr ? kLatestFirst : static_cast<uint32_t>(file_.size(*value, kKey, kMostTimestamps));
   }
 
-  /// Returns pairs of a layer of the decoder and a head of it.
+  /// Returns pairs of a layer of the decoder and a head of it; CTranslate2 has them in config.json.
   std::vector<uint32_t> alignment_heads() const {
     constexpr const char* kKey = "alignment_heads";
     const json* heads = file_.find(generation_, kKey);
+    if (heads == nullptr) heads = file_.find(config_, kKey);
     std::vector<uint32_t> pairs;
     if (heads == nullptr) return pairs;
     const auto number_of = [&](const char* key, const char* other, uint64_t otherwise) {

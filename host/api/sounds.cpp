@@ -9,12 +9,16 @@
 #include "host/api/media.h"
 #include "host/api/result.h"
 #include "host/api/speech_options.h"
+#include "host/api/transcript.h"
 #include "host/inputs/sound_file_input.h"
 #include "host/media/deflated.h"
+#include "host/media/microphone.h"
 #include "host/tasks/picture_encoder.h"
+#include "host/tasks/sound/live.h"
 #include "host/tasks/sound/sound_labels.h"
 #include "host/tasks/sound/source_text.h"
 #include "host/tasks/sound/speaker.h"
+#include "host/tasks/sound/spoken_input.h"
 #include "host/tasks/sound/transcribe.h"
 #include "host/tasks/text.h"
 #include "mote/mote.h"
@@ -43,14 +47,14 @@ class GivenSamples : public cli::SoundSource {
   size_t at_ = 0;
 };
 
-std::unique_ptr<cli::SoundSource> source_of(const mote_host_input& input) {
+std::unique_ptr<cli::SoundSource> source_of(const mote_host_input& input, bool once = false) {
   if (input.data != nullptr)
     return cli::open_sound({static_cast<const std::byte*>(input.data), input.data_bytes});
   if (input.samples != nullptr && input.rate != 0 && input.sample_count <= SIZE_MAX / sizeof(float)) {
     return std::make_unique<GivenSamples>(std::span(input.samples, static_cast<size_t>(input.sample_count)),
                                           input.rate);
   }
-  if (input.path != nullptr) return cli::open_sound(std::string(input.path));
+  if (input.path != nullptr) return cli::open_sound(std::string(input.path), once);
   throw OptionError("an input is no sound");
 }
 
@@ -73,62 +77,6 @@ host::Status read_picture(mote_host& opened, const mote_host_input& input, const
   return {};
 }
 
-/// Rounds seconds to milliseconds.
-double rounded(double seconds) { return std::round(seconds * 1000) / 1000; }
-
-json passage_json(const host::Passage& passage) {
-  return {{"text", passage.text}, {"begin", passage.begin}, {"start", passage.begin}, {"end", passage.end}};
-}
-
-/// Returns words, with times in milliseconds.
-json words_json(const std::vector<host::SaidWord>& words) {
-  json all = json::array();
-  for (const host::SaidWord& word : words)
-    all.push_back({{"word", word.text},
-                   {"start", rounded(word.begin)},
-                   {"end", rounded(word.end)},
-                   {"probability", word.probability}});
-  return all;
-}
-
-/// Returns a segment with what Whisper tells of it, as the original writes it.
-json segment_json(const host::Passage& passage, size_t id, bool words) {
-  json segment = passage_json(passage);
-  segment["id"] = id;
-  if (words) segment["words"] = words_json(passage.words);
-  if (passage.ids.empty()) return segment;
-  for (const char* time : {"begin", "start", "end"}) segment[time] = rounded(segment[time].get<double>());
-  segment["tokens"] = passage.ids;
-  segment["temperature"] = passage.temperature;
-  segment["avg_logprob"] = passage.average_logprob;
-  segment["compression_ratio"] = passage.compression;
-  segment["no_speech_prob"] = passage.no_speech;
-  return segment;
-}
-
-/// Joins words said without a pause to segments that fit a line of subtitles.
-std::vector<host::Passage> joined(const std::vector<host::Passage>& words) {
-  constexpr size_t kMostWords = 12;
-  constexpr double kPauseSeconds = 1.0;
-  std::vector<host::Passage> lines;
-  size_t count = 0;
-  for (const host::Passage& word : words) {
-    if (!lines.empty() && count < kMostWords && word.begin - lines.back().end < kPauseSeconds) {
-      lines.back().text += " " + word.text;
-      lines.back().end = word.end;
-      for (host::SaidWord said : word.words) {
-        said.text = " " + said.text;
-        lines.back().words.push_back(std::move(said));
-      }
-      ++count;
-    } else {
-      lines.push_back(word);
-      count = 1;
-    }
-  }
-  return lines;
-}
-
 host::Status detect_language(mote_host& opened, const Turn& turn, host::SoundInput& sound,
                              const host::Hooks& hooks, Reply& reply) {
   const host::Model& model = *opened.model;
@@ -144,6 +92,28 @@ host::Status detect_language(mote_host& opened, const Turn& turn, host::SoundInp
   return {};
 }
 
+host::Result<host::LiveTranscript> transcribe_live(const host::Model& model,
+                                                   const host::SessionChoices& choices,
+                                                   host::SoundInput& sound, const SpeechOptions& options,
+                                                   const host::Hooks& hooks, const mote_host_calls* calls,
+                                                   CollectedTranscript& collected) {
+  host::Hooks of_stretch = hooks;
+  of_stretch.progress = {};  // nobody knows how long the sound is
+  const auto hear = [&](host::SoundInput& stretch, const host::TranscribeOptions& wanted,
+                        const host::OnPassage& found) {
+    return host::transcribe(model, choices, stretch, wanted, of_stretch, found);
+  };
+  host::OnPartial partial;
+  if (options.partial && calls != nullptr && calls->partial != nullptr) {
+    partial = [calls](std::string_view text, size_t agreed) {
+      calls->partial(calls->user, text.data(), text.size(), agreed);
+    };
+  }
+  return host::transcribe_live(
+      model, sound, options.transcribe, hooks, hear,
+      [&](const host::Passage& passage) { collected.add(passage); }, [&] { collected.end(); }, partial);
+}
+
 host::Status transcribe(mote_host& opened, const mote_host_input& input, const char* json_options,
                         const mote_host_calls* calls, Reply& reply) {
   const host::Model& model = *opened.model;
@@ -152,50 +122,39 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
   wanted.deflated = host::deflater();
   if (model.task() == MOTE_TASK_READ_PICTURES) return read_picture(opened, input, calls, reply);
   MOTE_TRY(host::require_speech(model, wanted));
-  std::unique_ptr<cli::SoundSource> source = source_of(input);
+  std::unique_ptr<cli::SoundSource> source = read.listen.empty()
+                                                 ? source_of(input, read.live)
+                                                 : cli::open_microphone(read.listen, model.sound().rate);
   source->choose(read.channel, name_of(input, "sound"));
   host::SoundFileInput sound(std::move(source), model.sound().rate);
   const host::Hooks hooks = hooks_of(opened, calls);
   const Turn turn(opened, "transcribe", hooks);
   if (read.detects_language) {
     host::CutInput part = host::part_of(sound, wanted.part, model.sound().rate);
-    return detect_language(opened, turn, part, hooks, reply);
+    host::SpokenInput spoken(part);
+    return detect_language(opened, turn, wanted.vad ? static_cast<host::SoundInput&>(spoken) : part, hooks,
+                           reply);
   }
-  host::WholeText whole(model);
-  json segments = json::array();
-  const bool of_words = model.task() == MOTE_TASK_TRANSCRIBE_WORDS;
   if (model.task() == MOTE_TASK_TRANSCRIBE_WINDOWS && !wanted.deflated)
     hooks.say("this build has no zlib, which tells texts that repeat themselves: they stay");
-  const host::OnToken on_text = on_token_of(calls);
-  const auto tell = [&](const host::Passage& segment) {
-    if (calls != nullptr && calls->segment != nullptr)
-      calls->segment(calls->user, segment.text.data(), segment.text.size(), segment.begin, segment.end);
-    segments.push_back(segment_json(segment, segments.size(), wanted.words));
-  };
-  std::vector<host::Passage> words;
-  MOTE_TAKE(const host::Transcript transcript,
-            host::transcribe(model, opened.choices(turn->platform()), sound, wanted, hooks,
-                             [&](const host::Passage& passage) {
-                               whole.add(passage);
-                               host::Passage shown = passage;
-                               shown.text = whole.shown(passage.text);
-                               if (on_text) on_text(-1, shown.text);
-                               if (of_words) return words.push_back(passage);
-                               tell(shown);
-                             }));
-  for (host::Passage& line : joined(words)) {
-    line.text = whole.shown(line.text);
-    tell(line);
+  CollectedTranscript collected(model, wanted.words, calls);
+  const host::SessionChoices choices = opened.choices(turn->platform());
+  const auto add = [&](const host::Passage& passage) { collected.add(passage); };
+  host::Transcript transcript;
+  if (read.live) {
+    MOTE_TAKE(host::LiveTranscript live,
+              transcribe_live(model, choices, sound, read, hooks, calls, collected));
+    transcript = std::move(live.transcript);
+    collected.add(live.latency);
+  } else {
+    MOTE_TAKE(transcript, host::transcribe(model, choices, sound, wanted, hooks, add));
+    collected.end();
   }
-  const std::string text = whole.text();
+  reply.json = collected.json();
+  const std::string text = collected.text();
   const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
   reply.bytes.assign(bytes, bytes + text.size());
-  reply.json = {{"text", text}, {"segments", std::move(segments)}, {"heard", transcript.heard}};
-  if (of_words) {
-    json& all = reply.json["words"] = json::array();
-    for (const host::Passage& word : words)
-      all.push_back(passage_json({host::trimmed(word.text), word.begin, word.end}));
-  }
+  reply.json["heard"] = transcript.heard;
   if (!transcript.language.empty()) reply.json["language"] = transcript.language;
   if (const std::string damage = sound.damage(); !damage.empty()) reply.json["damage"] = damage;
   return {};

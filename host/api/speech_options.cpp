@@ -16,6 +16,10 @@ SpeechOptions read_speech_options(const char* json) {
   options.read("translate", whisper.translate);
   options.read("to", read.transcribe.to);
   options.read("words", read.transcribe.words);
+  options.read("vad", read.transcribe.vad);
+  options.read("live", read.live);
+  options.read("partial", read.partial);
+  options.read("listen", read.listen);
   options.read("offset", read.transcribe.part.offset, 0.0, kMostSeconds);
   options.read("duration", read.transcribe.part.duration, 0.0, kMostSeconds);
   std::string channel = "mix";
@@ -38,6 +42,11 @@ SpeechOptions read_speech_options(const char* json) {
   options.finish();
   if (whisper.carry_prompt && whisper.prompt.empty())
     throw OptionError("option \"carry-prompt\": there is no \"prompt\" to carry");
+  if (!read.listen.empty() && !read.live)
+    throw OptionError("option \"listen\": a device never ends, so it is of \"live\" transcripts");
+  if (read.partial && !read.live) throw OptionError("option \"partial\": it is of \"live\" transcripts");
+  if (read.live && read.transcribe.part != host::HeardPart())
+    throw OptionError("option \"live\": a live sound has no \"offset\" and no \"duration\"");
   return read;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "host/media/sound_source.h"
 #include "host/tasks/sound/transcribe.h"
 
@@ -9,6 +11,8 @@ namespace mote::api {
 struct SpeechOptions {
   host::TranscribeOptions transcribe;
   cli::Channel channel = cli::Channel::mix;
+  bool live = false, partial = false;
+  std::string listen;             // the device that is heard in place of the input; "": none
   bool detects_language = false;  // in place of transcribing
 };
 

@@ -192,9 +192,9 @@ std::unique_ptr<SoundSource> open_endless_wav(const std::shared_ptr<SoundBytes>&
 
 }  // namespace
 
-std::unique_ptr<SoundSource> open_sound(const std::string& path) {
+std::unique_ptr<SoundSource> open_sound(const std::string& path, bool once) {
   if (auto foreign = open_foreign_sound(path)) return foreign;
-  const auto bytes = std::make_shared<SoundBytes>(path);
+  const auto bytes = std::make_shared<SoundBytes>(path, once);
   if (auto endless = open_endless_wav(bytes, path)) return endless;
   if (bytes->is_piped()) return std::make_unique<SoundFile>(bytes, path);
   return std::make_unique<SoundFile>(path);
@@ -207,9 +207,9 @@ std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes) {
 
 #else
 
-std::unique_ptr<SoundSource> open_sound(const std::string& path) {
+std::unique_ptr<SoundSource> open_sound(const std::string& path, bool once) {
   if (auto foreign = open_foreign_sound(path)) return foreign;
-  return open_known_sound(path);
+  return open_known_sound(path, once);
 }
 std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes) { return open_known_sound(bytes); }
 

@@ -24,15 +24,16 @@ const char* sound_formats();
 std::string other_sound_format(const std::string& name);
 
 /// Opens a file of one of these formats, or where ffmpeg is installed of one that it reads
-/// (host/media/ffmpeg_sound.h). "-": standard input. Throws convert::Error.
-std::unique_ptr<SoundSource> open_sound(const std::string& path);
+/// (host/media/ffmpeg_sound.h). "-": standard input, which `once` says is never rewound. Throws
+/// convert::Error.
+std::unique_ptr<SoundSource> open_sound(const std::string& path, bool once = false);
 /// Opens the sound of a file's bytes.
 std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes);
 
 /// Opens a sound without libsndfile: WAV (integers of 8, 16, 24 and 32 bits, floats of 32 and 64), and, by
 /// libraries of their own where this build has them, FLAC, Ogg Vorbis and Ogg Opus. Throws convert::Error,
 /// which names what is read.
-std::unique_ptr<SoundSource> open_known_sound(const std::string& path);
+std::unique_ptr<SoundSource> open_known_sound(const std::string& path, bool once = false);
 std::unique_ptr<SoundSource> open_known_sound(std::span<const std::byte> bytes);
 
 /// Returns where bytes at `at` are read from after a seek by `offset` from `from`. A header's lengths may

@@ -68,10 +68,12 @@ constexpr uint32_t kBlock = 16;  // positions whose columns lie side by side
 /// Writes the keys of a head for positions 0 to `count` - 1 as the cache of f32 has them, [blocks, E, 16].
 template <class Element>
 void copy_keys(const KvCacheView& cache, uint32_t sequence, uint32_t kv_head, uint32_t count, float* to) {
-  for (uint32_t p = 0; p < count; ++p) {
-    const ref::Key<Element> key = ref::key_at<Element>(cache, sequence, kv_head, p);
-    float* block = to + size_t{p / kBlock} * kBlock * cache.key_dim + p % kBlock;
-    for (uint32_t e = 0; e < cache.key_dim; ++e) block[size_t{e} * kBlock] = ref::load(key[e]);
+  for (uint32_t first = 0; first < count; first += kBlock) {
+    ref::Key<Element> key = ref::key_at<Element>(cache, sequence, kv_head, first);
+    const uint32_t held = count - first < kBlock ? count - first : kBlock;
+    for (uint32_t e = 0; e < cache.key_dim; ++e, to += kBlock) {
+      for (key.place = 0; key.place < held; ++key.place) to[key.place] = ref::load(key[e]);
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "mote/sound.h"
 #include "tests/support/test_model.h"
+#include "tests/support/thread_pool.h"
 
 namespace {
 
@@ -97,9 +98,13 @@ namespace {
 
 /// A session of the golden Whisper with a source.
 std::unique_ptr<test::OpenSession> hearing_session(const test::OpenModel& model, mote_kv_dtype keys,
-                                                   bool traces, uint32_t threads) {
+                                                   bool traces, const test::ThreadPool& pool,
+                                                   uint32_t threads) {
   mote_session_options options = mote_session_options_default(model.get());
   options.kv_dtype = keys;
+  const mote_isa isa = options.isa;
+  options.platform = pool.platform();
+  options.isa = isa;
   options.threads = threads;
   if (traces) options.trace = no_trace;
   auto session = std::make_unique<test::OpenSession>(model, options);
@@ -124,7 +129,8 @@ std::vector<mote_row> rows_of_text() {
 
 /// Returns what the heads of the second attention over the source show.
 Seen watched_heads(const test::OpenModel& model, mote_kv_dtype keys, uint32_t threads) {
-  const auto session = hearing_session(model, keys, false, threads);
+  const test::ThreadPool pool(threads);
+  const auto session = hearing_session(model, keys, false, pool, threads);
   std::vector<float> room(mote_watched_heads_room(session->get()));
   Seen seen;
   const mote_watched_head heads[] = {{1, 2}, {0, 1}, {7, 0}, {0, 9}};
@@ -145,7 +151,8 @@ TEST("watched heads show the shares of the maps of all, with any keys, without a
   TEST_ASSERT_EQUAL_UINT32(3, mote_model_source_heads(model.get(), 1));
   TEST_ASSERT_EQUAL_UINT32(0, mote_model_source_heads(model.get(), 2));
   Seen all;
-  const auto session = hearing_session(model, MOTE_KV_F32, true, 1);
+  const test::ThreadPool pool(1);
+  const auto session = hearing_session(model, MOTE_KV_F32, true, pool, 1);
   std::vector<float> room(mote_attention_room(session->get()));
   REQUIRE(mote_session_watch_attention(session->get(), take, &all, room.data(),
                                        static_cast<uint32_t>(room.size()), nullptr) == MOTE_OK);
@@ -192,7 +199,8 @@ TEST("heads are watched of models with a source alone, with room enough") {
                           mote_session_watch_heads(session.get(), &head, 1, take, &seen, &room, 1, &error));
   }
   const test::OpenModel model(test::golden_file("whisper", "f32"));
-  const auto session = hearing_session(model, MOTE_KV_F32, false, 1);
+  const test::ThreadPool pool(1);
+  const auto session = hearing_session(model, MOTE_KV_F32, false, pool, 1);
   std::vector<float> room(mote_watched_heads_room(session->get()));
   const auto count = static_cast<uint32_t>(room.size());
   TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL, mote_session_watch_heads(session->get(), &head, 1, take, &seen,

@@ -64,6 +64,10 @@ HostCalls::HostCalls() {
     auto* const self = static_cast<HostCalls*>(user);
     if (self->on_progress) self->run([&] { self->on_progress(stage, part); });
   };
+  calls_.partial = [](void* user, const char* text, size_t bytes, size_t agreed) {
+    auto* const self = static_cast<HostCalls*>(user);
+    if (self->on_partial) self->run([&] { self->on_partial({text, bytes}, agreed); });
+  };
   calls_.segment = [](void* user, const char* text, size_t bytes, double begin, double end) {
     auto* const self = static_cast<HostCalls*>(user);
     if (self->on_segment) self->run([&] { self->on_segment({text, bytes}, begin, end); });

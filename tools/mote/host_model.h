@@ -73,6 +73,7 @@ class HostCalls {
   std::function<void(uint64_t count)> on_samples;
   std::function<void(std::string_view stage, double part)> on_progress;
   std::function<void(std::string_view text, double begin, double end)> on_segment;
+  std::function<void(std::string_view text, size_t agreed)> on_partial;
 
  private:
   template <class Body>

@@ -42,6 +42,7 @@ void add_sound_flags(Command& command, SoundFlags& flags) {
   command.option("--duration", &flags.duration, "Hear so much and no more").type("TIME");
   command.option("--channel", &flags.channel, "The channel that is heard, by default the mean of all")
       .one_of({"mix", "left", "right"});
+  command.flag("--vad", &flags.vad, "Hear the stretches alone in which somebody speaks");
 }
 
 void add_sound_options(const SoundFlags& flags, nlohmann::ordered_json& options) {
@@ -51,6 +52,7 @@ void add_sound_options(const SoundFlags& flags, nlohmann::ordered_json& options)
     if (duration == 0) usage_fail("--duration: expected more than 0");
     options["duration"] = duration;
   }
+  if (flags.vad) options["vad"] = true;
   if (!flags.channel.empty()) options["channel"] = flags.channel;
 }
 

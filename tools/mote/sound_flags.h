@@ -14,6 +14,7 @@ namespace mote::cli {
 struct SoundFlags {
   std::optional<std::string> offset, duration;
   std::string channel;
+  bool vad = false;
 };
 
 void add_sound_flags(Command& command, SoundFlags& flags);

@@ -96,6 +96,9 @@ void TranscriptFlags::check() const {
   const bool breaks = limits.width || limits.count;
   if (breaks && !words) usage_fail("--max-line-width and --max-line-count need --words");
   if (limits.count && !limits.width) usage_fail("--max-line-count needs --max-line-width");
+  if (listen && !live) usage_fail("--listen needs --live");
+  if (partial && !live) usage_fail("--partial needs --live");
+  if (live && writes_files()) usage_fail("--live writes to standard output, not to files");
   if (resume && !writes_files()) usage_fail("--resume needs -o FOLDER");
 }
 
@@ -126,6 +129,13 @@ void add_transcript_flags(Command& command, TranscriptFlags& flags) {
   command.option("--max-line-count", &flags.limits.count, "Lines of a subtitle at most, by --max-line-width")
       .type("N")
       .range(1u, kMostOfLines);
+  command.flag("--live", &flags.live,
+               "Write what is said in a stretch of speech once it is over, while the sound comes");
+  command.flag("--partial", &flags.partial, "And while it goes on lines that are revised, by --live");
+  command
+      .option("--listen", &flags.listen,
+              "Hear a device of ALSA, such as default, in place of a file, by --live, until Ctrl-C")
+      .type("DEVICE");
   command.flag("--resume", &flags.resume, "Leave sounds out whose files are all in the folder");
 }
 

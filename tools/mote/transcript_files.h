@@ -19,8 +19,10 @@ namespace mote::cli {
 
 struct TranscriptFlags {
   bool srt = false, vtt = false, json = false, words = false, resume = false;
+  bool live = false, partial = false;  // as the sound comes
   std::string folder;
-  std::optional<std::string> named;  // formats with commas between
+  std::optional<std::string> listen;  // a device
+  std::optional<std::string> named;   // formats with commas between
   SubtitleLimits limits;
 
   bool writes_files() const { return !folder.empty(); }

@@ -69,7 +69,7 @@ class mote_host_calls(C.Structure):
         ("samples", C.CFUNCTYPE(None, C.c_void_p, C.c_void_p, C.c_uint64, C.c_uint32)),
         ("segment", C.CFUNCTYPE(None, C.c_void_p, C.c_void_p, C.c_size_t, C.c_double, C.c_double)),
         ("progress", C.CFUNCTYPE(None, C.c_void_p, C.c_char_p, C.c_double)),
-        ("reserved", C.c_uint64 * 1),
+        ("partial", C.CFUNCTYPE(None, C.c_void_p, C.c_void_p, C.c_size_t, C.c_size_t)),
     ]
 
 

@@ -30,11 +30,13 @@ class MediaCalls(Base):
         to: Optional[str] = None,
         on_text: Optional[Callable[[str], None]] = None,
         on_segment: Optional[Callable[[str, float, float], None]] = None,
+        on_partial: Optional[Callable[[str, str], None]] = None,
         **options: Any,
     ) -> Transcript:
         """Returns what is said in a file, a file's bytes or samples of a rate, or what a picture of text says.
 
-        `on_text` gets each passage and `on_segment` each segment with its seconds as they are known.
+        `on_text` gets each passage and `on_segment` each segment with its seconds as they are known. `on_partial` gets
+        the text of a stretch of speech that goes on, and what of it the text before had too, of a sound that comes live.
         """
         inputs = Inputs(1, alone=True)
         if self._takes_pictures:
@@ -42,7 +44,9 @@ class MediaCalls(Base):
         else:
             inputs.set_sound(0, sound, rate)
         json = options_json({"language": language, "translate": translate, "to": to, **options})
-        listeners: Listeners = {"text": _without_id(on_text), "segment": on_segment}
+        if on_partial is not None:
+            json = options_json({"language": language, "translate": translate, "to": to, "live": True, "partial": True, **options})
+        listeners: Listeners = {"text": _without_id(on_text), "segment": on_segment, "partial": on_partial}
         found: Transcript = run(self._handle, host().mote_host_transcribe, inputs, json, Reply.json, listeners)
         return found
 

@@ -73,6 +73,10 @@ class Stream:
     def _put_segment(self, _: object, text: int, count: int, begin: float, end: float) -> None:
         self._events.put(("segment", (_text_at(text, count), begin, end)))
 
+    def _put_partial(self, _: object, text: int, count: int, agreed: int) -> None:
+        whole = ctypes.string_at(text, count) if count else b""
+        self._events.put(("partial", (whole.decode("utf-8", "replace"), whole[:agreed].decode("utf-8", "replace"))))
+
     def _put_samples(self, _: object, samples: int, count: int, rate: int) -> None:
         self._events.put(("samples", (_samples_at(samples, count), rate)))
 

@@ -138,7 +138,9 @@ typedef struct mote_host_calls {
   /* The stage that an evaluation or a verification is at, zero-terminated, and the part of it that is done, 0
      to 1. */
   void (*progress)(void* user, const char* stage, double part);
-  uint64_t reserved[1];
+  /* The text of a stretch of speech that goes on, which may still change; its first `agreed` bytes are whole
+     words that stood in the text before, too. */
+  void (*partial)(void* user, const char* text, size_t bytes, size_t agreed);
 } mote_host_calls;
 
 /* ---- Models ---- */
@@ -251,10 +253,13 @@ mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count
    passages are words ("task" of mote_host_info is "transcribe_words") they are {"words": [...]} too, and join
    to segments at the end.
    calls->progress gets the stage "transcribe" where the sound's length is known.
-   Options: words (segments have "words": [{"word", "start", "end", "probability"}, ...] too; of Whisper, CTC
-   and transducers), offset and duration (seconds of the part that is heard; times are those of the whole),
-   channel (mix, left, right), to; of Whisper: language (a code or an English name), detect-language (instead
-   of a transcript
+   Options: vad (only stretches in which somebody speaks are heard), live (each of these is transcribed once
+   it is over, while the sound comes; "latency" of the result: {"stretches", "mean", "most"}, seconds),
+   partial (calls->partial gets the text of such a stretch while it goes on), listen (the name of a device of
+   ALSA, which is heard in place of the input until the call is stopped; in builds with ALSA), words (segments
+   have "words": [{"word", "start", "end", "probability"}, ...] too; of Whisper, CTC and transducers), offset
+   and duration (seconds of the part that is heard; times are those of the whole), channel (mix, left, right),
+   to; of Whisper: language (a code or an English name), detect-language (instead of a transcript
    {"language", "languages": [{"language", "probability"}, ...]}, the likeliest first), translate (into
    English), prompt, carry-prompt, hotwords, beams, best-of, temperature (a list), condition, timestamps,
    suppress (ids; -1: those of the file), logprob-threshold, compression-threshold, no-speech-threshold (null:

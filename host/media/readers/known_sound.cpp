@@ -47,8 +47,8 @@ std::unique_ptr<SoundSource> open_known(std::unique_ptr<SoundBytes> bytes, std::
 
 }  // namespace
 
-std::unique_ptr<SoundSource> open_known_sound(const std::string& path) {
-  return open_known(std::make_unique<SoundBytes>(path), path);
+std::unique_ptr<SoundSource> open_known_sound(const std::string& path, bool once) {
+  return open_known(std::make_unique<SoundBytes>(path, once), path);
 }
 std::unique_ptr<SoundSource> open_known_sound(std::span<const std::byte> bytes) {
   return open_known(std::make_unique<SoundBytes>(bytes), "sound");

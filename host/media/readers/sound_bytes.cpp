@@ -12,7 +12,8 @@
 namespace mote::cli {
 namespace {
 
-constexpr uint64_t kMostKept = uint64_t{1} << 32;  // bytes of standard input
+constexpr uint64_t kMostKept = uint64_t{1} << 32;    // bytes of standard input
+constexpr uint64_t kMostPassed = uint64_t{1} << 20;  // bytes that were read, of an input that is read once
 
 }  // namespace
 
@@ -21,7 +22,8 @@ void check_sound_format(const std::string& name, uint32_t channels, uint32_t rat
     convert::fail("{}: {} channels of {} samples a second are not supported", name, channels, rate);
 }
 
-SoundBytes::SoundBytes(const std::string& path) : keeps_(path == "-"), is_piped_(keeps_) {
+SoundBytes::SoundBytes(const std::string& path, bool once)
+    : keeps_(path == "-"), is_piped_(keeps_), once_(once && keeps_) {
   if (keeps_) return;
   fd_ = convert::open_to_read(path);
   if (fd_ < 0) convert::fail("{}: {}", path, std::strerror(errno));
@@ -37,9 +39,15 @@ SoundBytes::~SoundBytes() {
 size_t SoundBytes::read(std::byte* to, size_t count) {
   size_t done = 0;
   if (keeps_) {
-    keep(at_ + count);
-    if (at_ < kept_.size()) done = std::min<size_t>(count, kept_.size() - static_cast<size_t>(at_));
-    if (done != 0) std::memcpy(to, kept_.data() + at_, done);
+    const uint64_t from = at_ - std::min(at_, first_);
+    keep(from + count);
+    if (at_ >= first_ && from < kept_.size())
+      done = std::min<size_t>(count, kept_.size() - static_cast<size_t>(from));
+    if (done != 0) std::memcpy(to, kept_.data() + from, done);
+    if (once_ && from > kMostPassed) {
+      kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(from));
+      first_ += from;
+    }
   }
   while (!keeps_ && done < count) {
     const int64_t part = convert::read_at(fd_, to + done, count - done, at_ + done);

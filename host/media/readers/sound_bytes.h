@@ -14,8 +14,9 @@ namespace mote::cli {
 /// The bytes of a file, of memory, or of standard input, which are kept so that they can be read again.
 class SoundBytes {
  public:
-  /// "-": standard input. Throws convert::Error for a file that can't be opened.
-  explicit SoundBytes(const std::string& path);
+  /// "-": standard input, of which `once` keeps only what lies ahead. Throws convert::Error for a file that
+  /// can't be opened.
+  explicit SoundBytes(const std::string& path, bool once = false);
   /// Copies the bytes.
   explicit SoundBytes(std::span<const std::byte> bytes);
   ~SoundBytes();
@@ -36,8 +37,8 @@ class SoundBytes {
 
   std::vector<std::byte> kept_;
   int fd_ = -1;  // of a file
-  bool keeps_, is_piped_ = false, ended_ = false;
-  uint64_t at_ = 0;
+  bool keeps_, is_piped_ = false, once_ = false, ended_ = false;
+  uint64_t at_ = 0, first_ = 0;  // first_: of the bytes kept
 };
 
 }  // namespace mote::cli

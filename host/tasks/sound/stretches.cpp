@@ -10,8 +10,9 @@ namespace {
 
 constexpr double kSearchSeconds = 8.0, kQuietSeconds = 0.1;
 
-/// Returns the middle of the quietest tenth of a second near the end; the end, if so much is not searched.
-size_t quietest(std::span<const float> samples, uint32_t rate) {
+}  // namespace
+
+size_t quietest_end(std::span<const float> samples, uint32_t rate) {
   const auto piece = static_cast<size_t>(kQuietSeconds * rate);
   size_t best = samples.size();
   double least = INFINITY;
@@ -26,8 +27,6 @@ size_t quietest(std::span<const float> samples, uint32_t rate) {
   }
   return best;
 }
-
-}  // namespace
 
 Status read_stretches(SoundInput& sound, uint32_t rate, double seconds, const Hooks& hooks,
                       const std::function<Status(std::span<const float> samples, uint64_t first)>& take) {
@@ -45,7 +44,7 @@ Status read_stretches(SoundInput& sound, uint32_t rate, double seconds, const Ho
     }
     ended = count < most;
     samples.resize(count);
-    const size_t end = ended ? count : quietest(samples, rate);
+    const size_t end = ended ? count : quietest_end(samples, rate);
     if (end > 0) MOTE_TRY(take(std::span<const float>(samples).first(end), first));
     first += end;
     samples.erase(samples.begin(), samples.begin() + static_cast<ptrdiff_t>(end));

@@ -18,6 +18,10 @@ namespace mote::host {
 Status read_stretches(SoundInput& sound, uint32_t rate, double seconds, const Hooks& hooks,
                       const std::function<Status(std::span<const float> samples, uint64_t first)>& take);
 
+/// Returns the middle of the quietest tenth of a second in the last 8 seconds, or the second half if that is
+/// shorter; the end, if so much is not searched.
+size_t quietest_end(std::span<const float> samples, uint32_t rate);
+
 /// Gives the samples mean 0 and variance 1, as the original's feature extractor does.
 void normalize_samples(std::span<float> samples);
 

@@ -11,42 +11,66 @@ namespace {
 
 enum class Came : uint8_t { from_both, from_token, from_frame };
 
+constexpr uint32_t kSide = 16;  // frames whose medians are found side by side
+
 void normalize_frames(std::span<float> shares, uint32_t tokens, uint32_t frames) {
-  for (uint32_t frame = 0; frame < frames; ++frame) {
-    double sum = 0, squares = 0;
-    for (uint32_t token = 0; token < tokens; ++token)
-      sum += static_cast<double>(shares[size_t{token} * frames + frame]);
-    const double mean = sum / tokens;
-    for (uint32_t token = 0; token < tokens; ++token)
-      squares += std::pow(static_cast<double>(shares[size_t{token} * frames + frame]) - mean, 2);
-    const double deviation = std::sqrt(squares / tokens);
-    for (uint32_t token = 0; token < tokens; ++token) {
-      float& share = shares[size_t{token} * frames + frame];
-      const double part = (static_cast<double>(share) - mean) / deviation;
-      share = std::isfinite(part) ? static_cast<float>(part) : 0.0f;  // all tokens look there alike
+  std::vector<double> means(frames), deviations(frames);
+  const auto of_token = [&](uint32_t token) { return shares.subspan(size_t{token} * frames, frames); };
+  for (uint32_t token = 0; token < tokens; ++token) {
+    const std::span<const float> row = of_token(token);
+    for (uint32_t frame = 0; frame < frames; ++frame) means[frame] += static_cast<double>(row[frame]);
+  }
+  for (double& mean : means) mean /= tokens;
+  for (uint32_t token = 0; token < tokens; ++token) {
+    const std::span<const float> row = of_token(token);
+    for (uint32_t frame = 0; frame < frames; ++frame) {
+      const double apart = static_cast<double>(row[frame]) - means[frame];
+      deviations[frame] += apart * apart;
     }
   }
+  // All tokens may look alike at a frame.
+  for (double& deviation : deviations) deviation = deviation > 0 ? 1 / std::sqrt(deviation / tokens) : 0;
+  for (uint32_t token = 0; token < tokens; ++token) {
+    const std::span<float> row = of_token(token);
+    for (uint32_t frame = 0; frame < frames; ++frame)
+      row[frame] = static_cast<float>((static_cast<double>(row[frame]) - means[frame]) * deviations[frame]);
+  }
+}
+
+/// Writes the medians of `width` numbers from each of kSide places of `padded` on: all are sorted by exchanges of
+/// neighbours, side by side.
+void medians(const float* padded, uint32_t width, float* sorted, float* out) {
+  for (uint32_t i = 0; i < width; ++i) std::copy_n(padded + i, kSide, sorted + size_t{i} * kSide);
+  for (uint32_t round = 0; round < width; ++round) {
+    for (uint32_t i = round % 2; i + 1 < width; i += 2) {
+      float *low = sorted + size_t{i} * kSide, *high = low + kSide;
+      for (uint32_t j = 0; j < kSide; ++j) {
+        const float a = low[j], b = high[j];
+        low[j] = a < b ? a : b;
+        high[j] = a < b ? b : a;
+      }
+    }
+  }
+  std::copy_n(sorted + size_t{width / 2} * kSide, kSide, out);
 }
 
 }  // namespace
 
 void normalize_shares(std::span<float> shares, uint32_t tokens, uint32_t frames, uint32_t width) {
   normalize_frames(shares, tokens, frames);
-  const auto reach = static_cast<int64_t>(width / 2), count = static_cast<int64_t>(frames);
-  if (count <= reach) return;
-  std::vector<float> row(frames), around(width);
+  const uint32_t reach = width / 2;
+  if (frames <= reach) return;
+  std::vector<float> padded(size_t{frames} + 2 * reach + kSide), sorted(size_t{width} * kSide), found(kSide);
   for (uint32_t token = 0; token < tokens; ++token) {
-    const std::span<float> of_token = shares.subspan(size_t{token} * frames, frames);
-    std::copy(of_token.begin(), of_token.end(), row.begin());
-    for (int64_t frame = 0; frame < count; ++frame) {
-      for (int64_t i = -reach; i <= reach; ++i) {
-        int64_t at = std::abs(frame + i);
-        if (at >= count) at = 2 * (count - 1) - at;
-        around[static_cast<size_t>(i + reach)] = row[static_cast<size_t>(at)];
-      }
-      const auto middle = around.begin() + reach;
-      std::nth_element(around.begin(), middle, around.end());
-      of_token[static_cast<size_t>(frame)] = *middle;
+    const std::span<float> row = shares.subspan(size_t{token} * frames, frames);
+    std::copy(row.begin(), row.end(), padded.begin() + reach);
+    for (uint32_t i = 1; i <= reach; ++i) {
+      padded[reach - i] = row[i];
+      padded[reach + frames - 1 + i] = row[frames - 1 - i];
+    }
+    for (uint32_t frame = 0; frame < frames; frame += kSide) {
+      medians(padded.data() + frame, width, sorted.data(), found.data());
+      std::copy_n(found.begin(), std::min(kSide, frames - frame), row.begin() + frame);
     }
   }
 }

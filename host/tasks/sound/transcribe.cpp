@@ -10,6 +10,7 @@
 #include "host/tasks/sound/ctc.h"
 #include "host/tasks/sound/searched_text.h"
 #include "host/tasks/sound/source_text.h"
+#include "host/tasks/sound/spoken_input.h"
 #include "host/tasks/sound/token_text.h"
 #include "host/tasks/sound/transducer.h"
 #include "host/tasks/source_search.h"
@@ -27,6 +28,9 @@ Status require_speech(const Model& model, const TranscribeOptions& options) {
   const bool has_words =
       model.task() != MOTE_TASK_TRANSCRIBE_GREEDY && model.task() != MOTE_TASK_TRANSCRIBE_BEAMS;
   if (options.words && !has_words) return failed("{} does not say when a word is said", model.name());
+  if (options.vad && model.sound().rate != MOTE_SPEECH_RATE)
+    return failed("{} takes sound of another rate than {}, at which speech is found", model.name(),
+                  static_cast<uint32_t>(MOTE_SPEECH_RATE));
   return windows ? require_whisper(model) : Status();
 }
 
@@ -80,21 +84,21 @@ Result<Transcript> transcribe(const Model& model, const SessionChoices& choices,
   MOTE_TRY(require_speech(model, options));
   CutInput part = part_of(sound, options.part, model.sound().rate);
   ToldInput told(part, hooks);
-  const bool tells = model.task() != MOTE_TASK_TRANSCRIBE_WINDOWS;  // its windows begin behind their segments
+  const bool tells = model.task() != MOTE_TASK_TRANSCRIBE_WINDOWS;  // Whisper's reader of features does
+  SoundInput& all = tells ? static_cast<SoundInput&>(told) : part;
+  SpokenInput spoken(all);
   bool found_any = false;
-  MOTE_TAKE(Transcript transcript, decode(model, choices, tells ? static_cast<SoundInput&>(told) : part,
-                                          options, hooks, [&](const Passage& passage) {
-                                            Passage shifted = passage;
-                                            shifted.begin += options.part.offset;
-                                            shifted.end += options.part.offset;
-                                            for (SaidWord& word : shifted.words) {
-                                              word.begin += options.part.offset;
-                                              word.end += options.part.offset;
-                                            }
-                                            found_any = true;
-                                            found(shifted);
-                                          }));
-  transcript.heard = transcript.heard && (found_any || part.heard());
+  const auto whole = [&](double begin, double end) {
+    const auto span = options.vad ? spoken.whole_span(begin, end) : SpokenInput::Span{begin, end};
+    return SpokenInput::Span{span.begin + options.part.offset, span.end + options.part.offset};
+  };
+  MOTE_TAKE(Transcript transcript,
+            decode(model, choices, options.vad ? spoken : all, options, hooks, [&](const Passage& passage) {
+              found_any = true;
+              found(moved_passage(passage, whole));
+            }));
+  const bool heard = options.vad ? spoken.any() : part.heard();
+  transcript.heard = transcript.heard && (found_any || heard);
   return transcript;
 }
 

@@ -27,6 +27,7 @@ struct HeardPart {
 struct TranscribeOptions {
   HeardPart part;
   bool words = false;  // passages have their words
+  bool vad = false;    // only stretches with speech are heard
   WhisperOptions whisper;
   Deflated deflated;  // tells texts of Whisper's that repeat themselves, which are decoded again; empty: none
   std::string to;     // the language to write, of MOTE_TASK_TRANSCRIBE_BEAMS with several; "": the file's

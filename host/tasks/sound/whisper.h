@@ -41,7 +41,7 @@ Status require_whisper(const Model& model);
 
 /// A decoder with the sound of a window.
 class WhisperDecoder {
-  static constexpr uint32_t kAlignedAtOnce = 16;  // tokens whose logits are held
+  static constexpr uint32_t kAlignedAtOnce = 32;  // tokens whose logits are held
 
  public:
   /// Fails as require_whisper does. The model and the options must outlive the decoder.

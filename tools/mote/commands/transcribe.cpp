@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote transcribe: speech to text.
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "host/base/error.h"
+#include "host/base/system.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/host_model.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
+#include "tools/mote/signals.h"
 #include "tools/mote/sound_flags.h"
 #include "tools/mote/sound_paths.h"
 #include "tools/mote/transcript.h"
@@ -55,6 +59,9 @@ std::string options_of(const TranscribeArguments& arguments) {
   add_sound_options(arguments.part, options);
   if (!arguments.to.empty()) options["to"] = arguments.to;
   if (arguments.output.words) options["words"] = true;
+  if (arguments.output.live) options["live"] = true;
+  if (arguments.output.partial) options["partial"] = true;
+  if (arguments.output.listen) options["listen"] = *arguments.output.listen;
   return text_of(options);
 }
 
@@ -104,6 +111,54 @@ void print_sound(const TranscribeArguments& arguments, const HostModel& model) {
   tell_faults(found, path);
 }
 
+/// Prints a sound's segments while it comes, as objects a line where JSON is wanted, and in the end how long
+/// texts took.
+void print_live(const TranscribeArguments& arguments, const HostModel& model) {
+  const std::string format = arguments.output.format();
+  const std::string path = arguments.output.listen ? *arguments.output.listen : arguments.sounds.front();
+  const bool json = format == "json", redraws = !json && convert::is_terminal(convert::Stream::output);
+  Printer printer(format);
+  bool shown = false;  // a line that may change
+  const auto clear = [&] {
+    if (std::exchange(shown, false)) print("\r\033[K");
+  };
+  HostCalls calls;
+  calls.on_segment = [&](std::string_view text, double begin, double end) {
+    clear();
+    if (!json) return printer.add(text, begin, end);
+    print_json({{"text", text}, {"start", begin}, {"end", end}});
+    flush_output();
+  };
+  calls.on_partial = [&](std::string_view text, size_t agreed) {
+    if (json) {
+      print_json({{"partial", text}, {"agreed", text.substr(0, agreed)}});
+    } else if (redraws) {
+      clear();
+      shown = true;
+      print("{}\033[2m{}\033[0m", one_line(text.substr(0, agreed)), one_line(text.substr(agreed)));
+    } else {
+      print("... {}\n", one_line(text));
+    }
+    flush_output();
+  };
+  nlohmann::json found;
+  try {
+    std::optional<InterruptGuard> guard;
+    if (arguments.output.listen) guard.emplace();  // Ctrl-C is how it ends
+    found = transcript_of(model, path, options_of(arguments), calls);
+  } catch (const Interrupted&) {
+    if (!arguments.output.listen) throw;
+    return clear();
+  }
+  clear();
+  const nlohmann::json latency = found.at("latency");
+  tell_faults(found, path);
+  if (latency.at("stretches").get<uint32_t>() == 0) return;
+  note("{} stretches; a text came {:.2f} s after its stretch was heard, at most {:.2f} s",
+       latency.at("stretches").get<uint32_t>(), latency.at("mean").get<double>(),
+       latency.at("most").get<double>());
+}
+
 /// Transcribes several sounds, or pictures, into files or as an object a line.
 void transcribe_all(const TranscribeArguments& arguments, const HostModel& model, bool pictures) {
   const std::string options = pictures ? "{}" : options_of(arguments);
@@ -147,6 +202,9 @@ void print_languages(const TranscribeArguments& arguments, HostModel& model) {
 
 void transcribe(const TranscribeArguments& arguments) {
   arguments.output.check();
+  if (arguments.output.listen && !arguments.sounds.empty())
+    usage_fail("--listen hears a device, and no file");
+  if (!arguments.output.listen && arguments.sounds.empty()) fail_missing("sound");
   HostModel model(arguments.file, arguments.session);
   model.begin();
   const bool pictures = model.about().at("task") == "read_pictures";
@@ -155,6 +213,9 @@ void transcribe(const TranscribeArguments& arguments) {
   if (pictures) arguments.output.refuse_times();
   if (arguments.detect_language) return print_languages(arguments, model);
   const bool alone = arguments.sounds.size() == 1 && !is_folder(arguments.sounds.front());
+  if (arguments.output.live && (pictures || !(alone || arguments.output.listen)))
+    usage_fail("--live takes one sound");
+  if (arguments.output.live) return print_live(arguments, model);
   if (arguments.output.writes_files() || !alone) return transcribe_all(arguments, model, pictures);
   if (pictures) return print_picture(arguments, model);
   print_sound(arguments, model);
@@ -171,8 +232,7 @@ void add_transcribe(CommandLine& line) {
           "Files and folders of sound: WAV, and with libsndfile FLAC, MP3, Ogg Vorbis, Opus, AIFF, AU, CAF, "
           "W64 and RF64, and by ffmpeg, where it is installed, M4A, AAC, WebM and others; -: standard "
           "input, as of arecord -. Of a reader of pictures: PNG and JPEG of a line of text")
-      .type("SOUND")
-      .required();
+      .type("SOUND");
   add_sound_flags(command, arguments.part);
   add_whisper_flags(command, arguments.whisper);
   command.flag("--detect-language", &arguments.detect_language,
