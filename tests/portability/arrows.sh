@@ -12,11 +12,12 @@ kernels/xnnpack kernels schema mote runtime
 runtime         runtime kernels schema mote
 host/base       host/base mote
 host/media      host/media host/base mote
+host/grammar    host/grammar host/base runtime/file schema mote
 host/chat       host/chat host/tasks host/media host/base mote
 host/tasks      host/tasks host/media host/base mote
 host/inputs     host/inputs host/tasks host/media host/base mote
-host/api        host/api host/inputs host/tasks host/chat host/media host/base mote
-converter       converter host/base host/chat runtime kernels schema mote
+host/api        host/api host/grammar host/inputs host/tasks host/chat host/media host/base mote
+converter       converter host/base host/grammar host/chat runtime kernels schema mote
 tools           tools converter host runtime kernels schema mote
 "
 
