@@ -296,10 +296,11 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   }
   if (text && spec.globals) leave_out_types(*text);
   if (text) add_pair_prompts(source, &*text);
-  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
+  std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
   if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
     take_speech_tokens(source, text ? &*text : nullptr, graph);
   take_task(spec, text ? &*text : nullptr, graph);
+  if (tokenizer && graph.task == Task::generate && !options.small_tables) tokenizer->add_vocabulary(graph.vocab);
   const UnderstoodTemplate chat = choose_chat_pieces(options, source, text ? &*text : nullptr, graph);
 
   OutputFile output(target);

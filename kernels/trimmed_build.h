@@ -31,8 +31,13 @@
 #define MOTE_PART_SEARCH 1
 #define MOTE_PART_GENERATION 1
 #define MOTE_PART_SPECULATION 1
+#define MOTE_PART_GRAMMAR 1
 #define MOTE_ACTIVATIONS 0xFFFFFFFF
 #define MOTE_SCORES 0xFFFFFFFF
+#endif
+
+#ifndef MOTE_PART_GRAMMAR  // headers written before there were grammars
+#define MOTE_PART_GRAMMAR 0
 #endif
 
 // Where errors have no sentences, a function that gets their words is inlined, so that these are not in the
@@ -59,6 +64,7 @@ inline constexpr bool kProvesTask = MOTE_PART_WRITES;         // and that it can
 inline constexpr bool kHasSearch = MOTE_PART_SEARCH;          // what a file says of beam search
 inline constexpr bool kHasGeneration = MOTE_PART_GENERATION;  // and of sampling and its rules
 inline constexpr bool kHasSpeculation = MOTE_PART_SPECULATION;  // guesses that runs compute besides a token
+inline constexpr bool kHasGrammar = MOTE_PART_GRAMMAR;        // that answers may keep to
 
 /// Say whether the build has the activation or the kind of score, an enumerator's number.
 constexpr bool has_activation(unsigned kind) { return kind < 32 && (MOTE_ACTIVATIONS >> kind & 1) != 0; }

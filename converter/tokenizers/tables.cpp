@@ -11,6 +11,7 @@
 #include "host/base/bytes.h"
 #include "host/base/error.h"
 #include "host/base/work_budget.h"
+#include "host/grammar/vocabulary.h"
 #include "runtime/exec/arena.h"
 #include "runtime/text/window.h"
 
@@ -122,6 +123,13 @@ void TokenizerTables::add_tokens() {
   token_offsets_ = bytes_.add(offsets);
   token_text_ = bytes_.add(text);
   token_flags_ = bytes_.add(flags);
+}
+
+void TokenizerTables::add_vocabulary(uint32_t vocab) {
+  std::vector<grammar::TokenText> tokens(vocab);
+  for (uint32_t id = 0; id < vocab && id < spec_.tokens.size(); ++id)
+    tokens[id] = {spec_.tokens[id].text, (spec_.tokens[id].flags & kTokenSpecial) != 0};
+  vocabulary_ = bytes_.add(grammar::vocabulary_tables(tokens));
 }
 
 void TokenizerTables::add_symbols() {
@@ -292,13 +300,13 @@ flatbuffers::Offset<file::Tokenizer> TokenizerTables::write(flatbuffers::FlatBuf
   for (const NormalizerTable& step : normalizers_)
     normalizers.push_back(write_normalizer(builder, step, offset));
   const file::Blob blobs[] = {
-      moved(token_offsets_, offset),  moved(token_text_, offset),    moved(token_flags_, offset),
-      moved(characters_, offset),     moved(merge_offsets_, offset), moved(merges_, offset),
-      moved(whole_words_, offset),    moved(class_flags_, offset),   moved(class_blocks_, offset),
-      moved(class_table_, offset),    moved(added_, offset),         moved(raw_trie_, offset),
-      moved(normal_trie_, offset),    moved(combining_, offset),     moved(compositions_, offset),
-      moved(pieces_, offset),         moved(scores_, offset),        moved(class_ranges_, offset),
-      moved(unknown_pieces_, offset), moved(foreign_scores_, offset)};
+      moved(token_offsets_, offset),  moved(token_text_, offset),     moved(token_flags_, offset),
+      moved(characters_, offset),     moved(merge_offsets_, offset),  moved(merges_, offset),
+      moved(whole_words_, offset),    moved(class_flags_, offset),    moved(class_blocks_, offset),
+      moved(class_table_, offset),    moved(added_, offset),          moved(raw_trie_, offset),
+      moved(normal_trie_, offset),    moved(combining_, offset),      moved(compositions_, offset),
+      moved(pieces_, offset),         moved(scores_, offset),         moved(class_ranges_, offset),
+      moved(unknown_pieces_, offset), moved(foreign_scores_, offset), moved(vocabulary_, offset)};
   flatbuffers::Offset<file::SentencePiece> sentence_piece;
   if (spec_.sentence_piece)
     sentence_piece = file::CreateSentencePiece(builder, &blobs[18], &blobs[19], spec_.sentence_piece->start);
@@ -313,7 +321,7 @@ flatbuffers::Offset<file::Tokenizer> TokenizerTables::write(flatbuffers::FlatBuf
       spec_.continuing_prefix.c_str(), spec_.word_characters, &blobs[16], spec_.unknown_score,
       &spec_.pair.before, &spec_.pair.between, &spec_.pair.after, &spec_.single.types, &spec_.pair.types,
       &spec_.plain_pair_types, spec_.no_pairs, small_classes_ ? &blobs[17] : nullptr, sentence_piece,
-      spec_.cut_left);
+      spec_.cut_left, vocabulary_.bytes() == 0 ? nullptr : &blobs[20]);
 }
 
 }  // namespace mote::convert

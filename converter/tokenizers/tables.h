@@ -70,6 +70,9 @@ class TokenizerTables {
   bool adds_all_from(uint32_t first) const;
   uint32_t tokens() const { return static_cast<uint32_t>(spec_.tokens.size()); }
 
+  /// Adds the trie of the tokens' bytes that grammars read, for a model of so many ids.
+  void add_vocabulary(uint32_t vocab);
+
   /// The metadata, where `offset`, a multiple of 64, is the place of bytes() in the segment.
   flatbuffers::Offset<file::Tokenizer> write(flatbuffers::FlatBufferBuilder& builder, uint64_t offset) const;
 
@@ -88,6 +91,7 @@ class TokenizerTables {
   TableBytes bytes_;
   file::Blob token_offsets_, token_text_, token_flags_, characters_, merge_offsets_, merges_, whole_words_;
   file::Blob class_flags_, class_blocks_, class_table_, class_ranges_, added_, raw_trie_, normal_trie_;
+  file::Blob vocabulary_;
   file::Blob pieces_, scores_, unknown_pieces_, foreign_scores_, combining_, compositions_;
   uint32_t classes_ = 0;
   uint32_t longest_normal_ = 0;

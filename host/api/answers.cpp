@@ -3,6 +3,7 @@
 // mote/host.h: answers to one prompt.
 #include "host/api/answers.h"
 
+#include "host/api/grammar_options.h"
 #include "host/api/result.h"
 #include "host/base/mapped_file.h"
 #include "host/base/output_file.h"
@@ -37,6 +38,7 @@ host::Result<Generator> make_generator(const mote_host& model, const mote_platfo
 
 struct Wanted {
   host::GenerationOptions generation;
+  grammar::GrammarRequest grammar;
   std::optional<std::string> system;
   std::string context_full = "stop", save_state, load_state;
   bool chat = false, messages = false;
@@ -47,6 +49,7 @@ Wanted read_wanted(const char* json_options) {
   Options options(json_options);
   Wanted wanted;
   wanted.generation = generation_options(options, kTokens);
+  wanted.grammar = grammar_options(options);
   options.read("system", wanted.system);
   options.read("chat", wanted.chat);
   options.read("messages", wanted.messages);
@@ -179,7 +182,9 @@ host::Status generate(mote_host& opened, Inputs inputs, const char* json_options
   if (inputs.size() > 1 && !wanted.chat)
     throw OptionError("pictures stand before a message: option \"chat\"");
   if (model.task() != MOTE_TASK_GENERATE) return host::failed("{} continues no text", model.name());
-  const host::GenerationPlan plan = host::plan_generation(model, wanted.generation, false);
+  host::GenerationPlan plan = host::plan_generation(model, wanted.generation, false);
+  plan.slides = wanted.context_full == "slide";
+  MOTE_TAKE(plan.grammar, plan_grammar(opened, wanted.grammar));
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "generate", hooks);
   const uint32_t rows = plan.speculation.logit_rows();
@@ -195,6 +200,10 @@ host::Status generate(mote_host& opened, Inputs inputs, const char* json_options
   if (!wanted.load_state.empty()) MOTE_TRY(load_state(session, wanted.load_state));
   MOTE_TAKE(std::vector<int32_t> prompt, prompt_ids(model, session, inputs[0], wanted, inputs.size() - 1));
   MOTE_TAKE(const SeenPrompt seen, see(opened, turn->platform(), session, inputs.subspan(1), hooks, prompt));
+  if (wanted.grammar.heal) {
+    MOTE_TAKE(const std::string healed, heal(opened, prompt));
+    MOTE_TAKE(plan.grammar, plan_grammar(opened, wanted.grammar, healed));
+  }
   MOTE_TRY(require_room(*generator, prompt.size()));
   double before_ms = 0;
   MOTE_TAKE(const std::span<const int32_t> left, prefill(*generator, wanted, seen, prompt, hooks, before_ms));

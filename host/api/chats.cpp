@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/api/answers.h"
+#include "host/api/grammar_options.h"
 #include "host/api/result.h"
 #include "host/base/system.h"
 #include "host/chat/model_template.h"
@@ -47,6 +48,8 @@ host::Status begin_chat(mote_host& model, const char* json_options, Reply& reply
   options.read("system", chat_options.system);
   std::string context_full = "slide";
   options.read_word("context-full", context_full, {"stop", "slide"});
+  const grammar::GrammarRequest request = grammar_options(options);
+  if (request.heal) throw OptionError("option \"heal\": a conversation's prompt ends with its format");
   const Variables variables = template_options(options);
   options.finish();
   chat_options.slides = context_full == "slide";
@@ -56,6 +59,7 @@ host::Status begin_chat(mote_host& model, const char* json_options, Reply& reply
   choices.logit_rows = generation.speculation.logit_rows();
   const mote_session_options session = host::session_options(*model.model, choices);
   host::GenerationPlan plan = host::plan_generation(*model.model, generation, true);
+  MOTE_TAKE(plan.grammar, plan_grammar(model, request));
   MOTE_TAKE(chat->session, host::Session::begin(*model.model, session));
   reply.json = session_json(chat->session, session, plan);
   model.chat_bytes += chat->session.arena_bytes();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "host/api/grammar_options.h"
 #include "host/api/inputs.h"
 #include "host/api/model.h"
 #include "host/api/result.h"
@@ -27,6 +28,7 @@ struct Evaluated {
   bool perplexity = false, exact = false, accuracy = false, spearman = false, truncate = false;
   uint32_t window = 0;
   uint64_t limit = 0;
+  grammar::GrammarRequest grammar;
 };
 
 Evaluated read_evaluated(const char* json_options) {
@@ -39,10 +41,14 @@ Evaluated read_evaluated(const char* json_options) {
   options.read("window", wanted.window, 2);
   options.read("limit", wanted.limit);
   options.read("truncate", wanted.truncate);
+  wanted.grammar = grammar_options(options);
   options.finish();
   if (wanted.perplexity + wanted.exact + wanted.accuracy + wanted.spearman != 1)
     throw OptionError(
         "one of the options \"perplexity\", \"exact\", \"accuracy\" and \"spearman\" is needed");
+  if (!wanted.grammar.empty() && !wanted.exact)
+    throw OptionError("a grammar is for answers: option \"exact\"");
+  if (wanted.grammar.heal) throw OptionError("option \"heal\": a question is read as it is");
   return wanted;
 }
 
@@ -177,7 +183,8 @@ host::Status answer_questions(mote_host& opened, const mote_host_input& input, c
   MOTE_TRY(host::require_tokenizer(model, host::Remedy::none));
   const std::vector<host::Question> questions =
       read_questions(text_of(input), name_of(input, "the questions"), wanted.limit);
-  MOTE_TAKE(const uint64_t equal, host::count_exact(model, session, questions, hooks));
+  MOTE_TAKE(const host::GrammarPlan grammar, plan_grammar(opened, wanted.grammar));
+  MOTE_TAKE(const uint64_t equal, host::count_exact(model, session, questions, grammar, hooks));
   reply.json = {{"accuracy", static_cast<double>(equal) / static_cast<double>(questions.size())},
                 {"equal", equal},
                 {"questions", questions.size()}};

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "host/base/mapped_file.h"
+#include "host/tasks/constraint.h"
 #include "host/tasks/hooks.h"
 #include "host/tasks/model.h"
 #include "host/tasks/session.h"
@@ -127,6 +128,8 @@ struct mote_host {
   /// are first asked for.
   mote::host::Result<const mote::host::Model*> vision_tower() const;
   mote::host::Result<const mote::host::Model*> text_tower() const;
+  /// Returns the vocabulary's tables, which are opened or made when they are first asked for.
+  mote::host::Result<std::shared_ptr<const mote::host::VocabularyTables>> vocabulary();
 
  private:
   struct OfProcess {
@@ -136,6 +139,8 @@ struct mote_host {
   std::atomic<OfProcess*> of_process_{nullptr};
   mutable std::mutex opens_tower_;
   mutable std::unique_ptr<mote::api::Tower> vision_tower_, text_tower_;
+  std::mutex opens_vocabulary_;
+  std::shared_ptr<const mote::host::VocabularyTables> vocabulary_;
 
  public:
   mote_host() = default;

@@ -83,24 +83,28 @@ class MaskMaker {
   /// By the state that they are certain up to, whether it is in the mask's call, and what is left of them.
   using LeftTokens = std::map<std::pair<uint32_t, bool>, std::map<std::string, std::vector<Left>>>;
 
-  static uint32_t edge_bytes(const MachineState& state) {
-    uint32_t bytes = 0;
-    for (const MachineEdge& edge : state.edges) bytes += edge.last - edge.first + 1;
-    return bytes;
+  /// Returns steps of the vocabulary below the bytes that the state goes on with.
+  uint64_t edge_steps(const MachineState& state) const {
+    uint64_t steps = 0;
+    for (const MachineEdge& edge : state.edges) {
+      for (uint32_t byte = edge.first; byte <= edge.last; ++byte) steps += steps_below_[byte];
+    }
+    return steps;
   }
+  bool is_much(uint64_t steps) const { return steps * kWideShare >= vocabulary_.header->steps; }
   /// Returns the number from 1 on of the call that a state's tokens mostly begin with; 0: none.
   uint16_t wide_call(const MachineState& state) const {
     for (uint32_t i = 0; i < state.calls.size() && i < UINT16_MAX; ++i) {
       const uint32_t rule = state.calls[i].rule;
       const MachineState& entry = machine_.states[machine_.rules[rule].entry];
-      if (edge_bytes(entry) >= kWideBytes && (!machine_.rules[rule].counted || !has_ambiguous_head(rule)))
+      if (is_much(edge_steps(entry)) && (!machine_.rules[rule].counted || !has_ambiguous_head(rule)))
         return static_cast<uint16_t>(i + 1);
     }
     return 0;
   }
   bool is_wide(uint32_t number) const {
     const MachineState& state = machine_.states[number];
-    if (edge_bytes(state) < kWideBytes && wide_call(state) == 0) return false;
+    if (!is_much(edge_steps(state)) && wide_call(state) == 0) return false;
     if (!machine_.rules[state.rule].counted) return true;
     // Behind a head the count decides; it must not decide between readings of a byte.
     return state.head && !has_ambiguous_head(state.rule);
@@ -304,6 +308,7 @@ class MaskMaker {
   const VocabularyTrie& vocabulary_;
   Allowance& allowance_;
   std::vector<ByteSet> follows_;
+  uint32_t steps_below_[256] = {};
   std::map<uint32_t, std::vector<uint32_t>> rows_;
   StoredMasks out_;
 };

@@ -142,8 +142,14 @@ Result<PredictionScore> score_prediction(std::span<const int32_t> ids, uint32_t 
 }
 
 Result<uint64_t> count_exact(const Model& model, Session& session, std::span<const Question> questions,
-                             const Hooks& hooks) {
+                             const GrammarPlan& grammar, const Hooks& hooks) {
   GenerationPlan plan{mote_generation_default(), {}, {}, {}, ""};
+  plan.grammar = grammar;
+  uint32_t shortest = 0;
+  if (grammar.tables != nullptr) {
+    MOTE_TAKE(const auto constraint, AnswerConstraint::begin(grammar));
+    MOTE_TAKE(shortest, constraint->need());
+  }
   uint64_t equal = 0;
   size_t done = 0;
   for (const Question& question : questions) {
@@ -153,6 +159,7 @@ Result<uint64_t> count_exact(const Model& model, Session& session, std::span<con
     MOTE_TAKE(const std::vector<int32_t> ids, question_ids(model, session, question.text));
     MOTE_TAKE(const std::vector<int32_t> expected, tokenize(model, session, question.answer, 0));
     plan.generation.max_tokens = static_cast<uint32_t>(expected.size()) + 8;  // a longer answer is wrong
+    plan.generation.max_tokens = std::max(plan.generation.max_tokens, shortest);
     MOTE_TAKE(const Answer answer, generate(model, session, ids, plan, hooks, {}));
     if (answer.finish == MOTE_FINISH_CANCELLED) return cancelled();
     equal += trimmed(answer.text) == question.answer ? 1 : 0;

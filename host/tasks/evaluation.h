@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "host/tasks/constraint.h"
 #include "host/tasks/hooks.h"
 #include "host/tasks/session.h"
 #include "host/tasks/status.h"
@@ -58,9 +59,9 @@ struct Question {
   std::string text, answer;
 };
 /// Returns how many questions are answered exactly: greedily, in the model's chat format or, where it has
-/// none, by continuing the question. White space around answers does not count.
+/// none, by continuing the question. Answers keep to the grammar. White space around answers does not count.
 Result<uint64_t> count_exact(const Model& model, Session& session, std::span<const Question> questions,
-                             const Hooks& hooks);
+                             const GrammarPlan& grammar, const Hooks& hooks);
 
 struct LabelScore {
   uint64_t lines = 0, right = 0;

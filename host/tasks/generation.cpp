@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tasks/generation.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -176,20 +177,31 @@ const char* finish_name(mote_finish finish) {
 }
 
 Result<Answer> generate(const Model& model, Session& session, std::span<const int32_t> prompt,
-                        const GenerationPlan& plan, const Hooks& hooks, const OnToken& on_token) {
+                        const GenerationPlan& plan, const Hooks& hooks, const OnToken& on_token,
+                        std::shared_ptr<AnswerConstraint> constraint) {
   Answer answer;
+  size_t healed = constraint == nullptr ? plan.grammar.healed.size() : 0;
+  if (constraint == nullptr && plan.grammar.tables != nullptr) {
+    MOTE_TAKE(constraint, AnswerConstraint::begin(plan.grammar));
+    if (plan.slides) constraint->slide();
+  }
+  answer.constraint = constraint;
   MOTE_TAKE(AnswerText text, AnswerText::start(model, plan.stop_texts));
   mote_generation options = plan.generation;
   options.rules = has_rules(plan.rules) ? &plan.rules : nullptr;
   MOTE_TAKE(const Guesses guesses, Guesses::begin(session, plan.speculation));
   options.guesses = guesses.get();
+  options.constraint = constraint == nullptr ? nullptr : constraint->get();
   mote_error error = {};
   StepSize size;
   Timer timer, token;
   MOTE_TRY(from_core(mote_generation_begin(session.get(), prompt.data(), static_cast<uint32_t>(prompt.size()),
                                            &options, &error),
                      error, "run"));
-  const auto emit = [&](int32_t id, const std::string& part) {
+  const auto emit = [&](int32_t id, const std::string& said) {
+    const size_t known = std::min(healed, said.size());
+    healed -= known;
+    const std::string part = said.substr(known);
     answer.text += part;
     if (on_token) on_token(id, part);
   };
@@ -236,7 +248,8 @@ Status generate_sliding(const Model& model, Session& session, uint32_t context,
     ++next.generation.sampling.seed;
     mote_error error = {};
     MOTE_TRY(from_core(mote_session_truncate(session.get(), 0, 0, &error), error, "run"));
-    MOTE_TAKE(const Answer more, generate(model, session, std::span(all).last(keep), next, hooks, on_token));
+    MOTE_TAKE(const Answer more,
+              generate(model, session, std::span(all).last(keep), next, hooks, on_token, answer.constraint));
     answer.ids.insert(answer.ids.end(), more.ids.begin(), more.ids.end());
     answer.text += more.text;
     answer.finish = more.finish;

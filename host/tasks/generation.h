@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "host/tasks/constraint.h"
 #include "host/tasks/hooks.h"
 #include "host/tasks/session.h"
 #include "host/tasks/status.h"
@@ -36,6 +37,8 @@ struct GenerationPlan {
   std::vector<std::string> stop_texts;
   SpeculationOptions speculation;
   std::string defaults;  // "temperature 0.6, top_p 0.95": taken from the model; "": nothing was
+  GrammarPlan grammar = {};
+  bool slides = false;  // the answer may go on when the context is full
 };
 
 /// `samples`: an answer is sampled as the model's authors sample unless the options are greedy; otherwise it
@@ -49,6 +52,7 @@ struct Answer {
   double prompt_ms = 0, decode_ms = 0;
   mote_speculation_counts guesses = {};
   std::string no_guesses;  // why there were none; "": there may have been
+  std::shared_ptr<AnswerConstraint> constraint;  // that the answer keeps to, null: none
 
   /// Returns tokens a second of a prompt of so many; the first token of the answer comes with them.
   double prompt_per_s(size_t prompt) const;
@@ -63,9 +67,10 @@ using OnToken = std::function<void(int32_t id, const std::string& text)>;
 
 /// Continues sequence 0 after `prompt`, which may be empty where there are logits. A caller's stop and a stop
 /// text end it with the finish CANCELLED, perhaps before the first id, and STOP. Text is made only where the
-/// model has a tokenizer.
+/// model has a tokenizer. `constraint`: of an answer that it goes on with; null: the plan's from its begin.
 Result<Answer> generate(const Model& model, Session& session, std::span<const int32_t> prompt,
-                        const GenerationPlan& plan, const Hooks& hooks, const OnToken& on_token);
+                        const GenerationPlan& plan, const Hooks& hooks, const OnToken& on_token,
+                        std::shared_ptr<AnswerConstraint> constraint = nullptr);
 
 /// Goes on with an answer that the context ended: each time it is full, with the last half of the tokens.
 Status generate_sliding(const Model& model, Session& session, uint32_t context,

@@ -5,8 +5,8 @@
 //   prompt      no run, prompt tokens left: the next step starts a chunk of them
 //   sampling    no run, logits ready: the next step picks and reports a token
 //   pending     no run, a token reported but not computed: the next step starts its run, or finds that the
-//   last
-//               run has guessed and computed the token, and samples the row behind it
+//               last run has guessed and computed the token, and samples the row behind it
+#include "mote/grammar.h"
 #include "mote/speculate.h"
 #include "runtime/error.h"
 #include "runtime/exec/compute.h"
@@ -78,18 +78,69 @@ bool take_guess(mote_session* session) {
   return true;
 }
 
-void pick(mote_session* session, mote_event* event) {
+/// Returns how many tokens the generation may still have, `prompt` of them before it.
+uint32_t tokens_left(const mote_session* session, const mote_generation& options, uint32_t prompt,
+                     uint32_t produced) {
+  const uint32_t most = options.max_tokens == 0 ? UINT32_MAX : options.max_tokens - produced;
+  if (options.constraint->slides != 0) return most;
+  // The last token need not be computed.
+  const uint64_t held = uint64_t{session->lengths[0]} + prompt;
+  const uint64_t room = held > session->options.context ? 0 : session->options.context - held + 1;
+  return static_cast<uint32_t>(most < room ? most : room);
+}
+
+/// Checks that the shortest answer has room behind a prompt of n tokens.
+mote_status check_constraint(const mote_session* session, const mote_generation& options, uint32_t n,
+                             mote_error* error) {
+  const mote_constraint* const constraint = options.constraint;
+  if (constraint->matcher == nullptr || constraint->mask == nullptr)
+    return fail(error, MOTE_INVALID_ARGUMENT, "a constraint: null pointer");
+  uint32_t need = 0;
+  const mote_status status =
+      mote_matcher_need(constraint->matcher, constraint->scratch, constraint->scratch_bytes, &need, error);
+  const uint32_t left = tokens_left(session, options, n, 0);
+  if (status != MOTE_OK || need <= left) return status;
+  if (need == UINT32_MAX)
+    return fail(error, MOTE_INVALID_ARGUMENT, "the model's tokens cannot write what the grammar asks for");
+  return fail(error, MOTE_TOO_SMALL, "the shortest answer of the grammar takes ", need, " tokens, there are ",
+              left);
+}
+
+/// Writes which ids the grammar allows next.
+mote_status allow_next(mote_session* session, mote_error* error) {
+  const mote_generation& options = session->generation.options;
+  const mote_constraint& constraint = *options.constraint;
+  if (constraint.free_tokens != 0 && mote_matcher_free_tokens(constraint.matcher) >= constraint.free_tokens)
+    mote_matcher_force_trigger(constraint.matcher);
+  return mote_matcher_allow(constraint.matcher,
+                            tokens_left(session, options, 0, session->generation.produced), constraint.mask,
+                            constraint.scratch, constraint.scratch_bytes, error);
+}
+
+mote_status pick(mote_session* session, mote_event* event, mote_error* error) {
   GenerationState& generation = session->generation;
+  const mote_constraint* const constraint = kHasGrammar ? generation.options.constraint : nullptr;
+  if (constraint != nullptr) {
+    const mote_status status = allow_next(session, error);
+    if (status != MOTE_OK) return status;
+  }
   event->has_token = 1;
   const RuledTokens ruled = ruled_tokens(session);
   event->id = sampler_pick(&session->sampler, logits_to_pick(*session),
-                           !kHasGeneration || ruled.rules == nullptr ? nullptr : &ruled);
+                           !kHasGeneration || ruled.rules == nullptr ? nullptr : &ruled,
+                           constraint == nullptr ? nullptr : constraint->mask);
+  bool whole = false;
+  if (constraint != nullptr) {
+    const mote_status status = mote_matcher_accept(constraint->matcher, event->id, error);
+    if (status != MOTE_OK) return status;
+    whole = mote_matcher_finished(constraint->matcher) == 2;
+  }
   sampler_see(&session->sampler, event->id);
   if (guesses_of(*session) != nullptr)
     compare_guess(guesses_of(*session), event->id, generation.row < generation.guesses);
   session->logit_count = 0;  // the token that they were for is reported: nobody is to sample it again
   ++generation.produced;
-  if (stops(session, event->id)) {
+  if (whole || stops(session, event->id)) {
     event->finish = MOTE_FINISH_STOP;
   } else if (generation.produced == generation.options.max_tokens) {
     event->finish = MOTE_FINISH_LENGTH;
@@ -99,6 +150,7 @@ void pick(mote_session* session, mote_event* event) {
   generation.pending_id = event->id;
   generation.has_pending = true;
   generation.active = event->finish == MOTE_FINISH_NONE;
+  return MOTE_OK;
 }
 
 /// Starts the run that the generation needs next; false if its logits are ready to be sampled.
@@ -153,6 +205,12 @@ mote_status mote_generation_begin(mote_session* session, const int32_t* ids, uin
   if (status == MOTE_OK) status = mote::check_ids(session, ids, n, error);
   if (status == MOTE_OK) status = mote::check_room(session, 0, n, error);
   if (status != MOTE_OK) return status;
+  if (!mote::kHasGrammar && generation->constraint != nullptr)
+    return fail(error, MOTE_INVALID_ARGUMENT, "the build, for a model without a grammar, takes none");
+  if (mote::kHasGrammar && generation->constraint != nullptr) {
+    status = mote::check_constraint(session, *generation, n, error);
+    if (status != MOTE_OK) return status;
+  }
   if (n == 0 && (session->run.active || mote_session_logits(session, 0) == nullptr)) {
     return fail(error, MOTE_WRONG_STATE, "a generation without prompt needs the logits of an earlier call");
   }
@@ -175,7 +233,11 @@ mote_status mote_session_step(mote_session* session, uint32_t max_ops, mote_even
   if (!session->generation.active) return fail(error, MOTE_WRONG_STATE, "no generation is in progress");
   do {
     if (!session->run.active && !mote::begin_next(session)) {
-      mote::pick(session, event);
+      const mote_status status = mote::pick(session, event, error);
+      if (status == MOTE_OK) continue;
+      *event = {};
+      session->generation.active = false;
+      return status;
     } else {
       mote::continue_run(session, max_ops);
     }

@@ -18,12 +18,15 @@ void sampler_see(Sampler* sampler, int32_t id) {
   ++sampler->recent_count;
 }
 
-int32_t sampler_pick(Sampler* sampler, const float* logits, const RuledTokens* ruled) {
+int32_t sampler_pick(Sampler* sampler, const float* logits, const RuledTokens* ruled,
+                     const uint32_t* mask) {
   const bool greedy = sampler->sampling.temperature == 0;
   const RecentTokens recent{sampler->recent, sampler->recent_count, MOTE_REPETITION_WINDOW};
   const uint64_t random = greedy ? 0 : splitmix_next(&sampler->random_state);
+  ChoiceExtras extras{};
+  extras.mask = mask;
   return choose({&sampler->sampling, recent, ruled, random, sampler->vocab, sampler->candidates}, logits,
-                nullptr);
+                mask == nullptr ? nullptr : &extras);
 }
 
 }  // namespace mote

@@ -23,7 +23,8 @@ void sampler_start(Sampler* sampler, const mote_sampling& sampling);
 void sampler_see(Sampler* sampler, int32_t id);
 
 /// Returns an id of 0..vocab-1; NaN logits are never picked unless all are, which gives 0. `ruled`: null for
-/// no rules.
-int32_t sampler_pick(Sampler* sampler, const float* logits, const RuledTokens* ruled = nullptr);
+/// no rules. `mask`: null for none, else one that allows an id.
+int32_t sampler_pick(Sampler* sampler, const float* logits, const RuledTokens* ruled = nullptr,
+                     const uint32_t* mask = nullptr);
 
 }  // namespace mote

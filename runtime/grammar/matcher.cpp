@@ -275,6 +275,8 @@ void mote_matcher_force_trigger(mote_matcher* matcher) {
   if (mote_matcher_is_free(matcher) != 0) matcher->forced = 1;
 }
 
+uint32_t mote_matcher_free_tokens(const mote_matcher* matcher) { return matcher->free_tokens; }
+
 int mote_matcher_is_free(const mote_matcher* matcher) {
   const mote::Grammar grammar = mote::view_of(*matcher->grammar);
   for (uint32_t i = 0; i < matcher->readings; ++i) {

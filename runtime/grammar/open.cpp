@@ -257,6 +257,21 @@ mote_status mote_vocabulary_open(const void* data, uint64_t bytes, const int32_t
   return MOTE_OK;
 }
 
+mote_status mote_model_vocabulary(const mote_model* model, mote_vocabulary* vocabulary, mote_error* error) {
+  if (model == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "mote_model_vocabulary: null pointer");
+  const mote::Table<uint8_t>& tables = model->tokenizer.vocabulary;
+  if (tables.count == 0)
+    return fail(error, MOTE_UNSUPPORTED_FILE, "the file has no tables of its vocabulary");
+  const auto* const stops = model->root->stop_ids();
+  const bool has_stops = stops != nullptr && stops->size() != 0;
+  const mote_status status =
+      mote_vocabulary_open(tables.data, tables.count, has_stops ? stops->data() : nullptr,
+                           has_stops ? stops->size() : 0, vocabulary, error);
+  if (status != MOTE_OK || vocabulary->vocab == model->root->vocab()) return status;
+  return fail(error, MOTE_CORRUPT_FILE, "vocabulary: of ", vocabulary->vocab, " ids, the model has ",
+              model->root->vocab());
+}
+
 mote_status mote_grammar_open(const void* data, uint64_t bytes, const mote_vocabulary* vocabulary,
                               mote_grammar* grammar, mote_error* error) {
   if (vocabulary == nullptr || grammar == nullptr)

@@ -6,6 +6,10 @@ namespace {
 
 uint32_t saturated(uint64_t need) { return need < kMaxNeed ? static_cast<uint32_t>(need) : kMaxNeed; }
 
+bool is_end(const GrammarState& state) {
+  return state.flags == kStateAccepts && state.edge_count == 0 && state.call_count == 0;
+}
+
 }  // namespace
 
 uint32_t Readings::own_need(const Reading& reading) const {
@@ -52,8 +56,10 @@ uint16_t Readings::target_of(const GrammarState& state, uint8_t byte) const {
   return 0;
 }
 
-uint32_t Readings::add(const Reading& reading, Reading* out, uint32_t count, uint32_t capacity) {
+uint32_t Readings::add(Reading reading, Reading* out, uint32_t count, uint32_t capacity) {
   if (!fits(reading)) return count;
+  // Where nothing can follow in the rule, the call is over.
+  while (reading.frame != kNoFrame && is_end(grammar_.states[reading.state])) reading = returned(reading);
   for (uint32_t i = 0; i < count; ++i) {
     if (out[i].state == reading.state && out[i].frame == reading.frame && out[i].count == reading.count)
       return count;

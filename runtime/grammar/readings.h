@@ -89,7 +89,7 @@ class Readings {
   bool fits(const Reading& reading) const {
     return depth_of(reading.frame) + grammar_.states[reading.state].depth <= grammar_.header->depth;
   }
-  uint32_t add(const Reading& reading, Reading* out, uint32_t count, uint32_t capacity);
+  uint32_t add(Reading reading, Reading* out, uint32_t count, uint32_t capacity);
 
   const Grammar& grammar_;
   Frame* frames_;

@@ -199,6 +199,8 @@ mote_status open_tokenizer(const file::Tokenizer& root, Segment segment, uint32_
   tokenizer->model = root.model();
   Opener opener(segment, hashes, error);
   open_tokens(root, vocab, more_tokens, &opener, tokenizer);
+  if (opener.status() == MOTE_OK && kHasGrammar)
+    opener.table(root.vocabulary(), "vocabulary", &tokenizer->vocabulary);
   if (opener.status() == MOTE_OK) open_model(root, &opener, tokenizer);
   if (opener.status() == MOTE_OK) open_classes(root, &opener, tokenizer);
   if (opener.status() == MOTE_OK) open_splitters(root, &opener, tokenizer);

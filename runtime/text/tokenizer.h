@@ -65,7 +65,8 @@ struct Tokenizer {
   uint32_t vocab;  // of the model: ids from here on are met in no text, added tokens may have them
   Table<uint32_t> token_offsets;
   Table<uint8_t> token_text, token_flags;
-  uint32_t longest_token;  // in bytes
+  uint32_t longest_token;     // in bytes
+  Table<uint8_t> vocabulary;  // for grammars, which prove it (mote_model_vocabulary); none: the host makes it
 
   Table<int32_t> byte_ids, last_byte_ids;
   Table<CharacterId> characters;

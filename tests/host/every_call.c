@@ -135,6 +135,10 @@ static void render_template(void) {
   expect(mote_host_template(inputs, 2, "{\"set\": {\"eos_token\": \"!\"}}"), "template", "\"hi!\"");
 }
 
+static void compile_grammar(void) {
+  expect(mote_host_grammar(NULL, "{\"regex\": \"[0-9]{3}\"}"), "grammar", "\"states\":4");
+}
+
 static mote_host_input path(const char* name) {
   mote_host_input input;
   memset(&input, 0, sizeof input);
@@ -216,6 +220,7 @@ int main(int count, char** arguments) {
   generate_and_chat();
   read_texts();
   render_template();
+  compile_grammar();
   see_pictures();
   speak_and_hear();
   translate();

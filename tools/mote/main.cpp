@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   mote::cli::add_bench(line);
   mote::cli::add_inspect(line);
   mote::cli::add_eval(line);
+  mote::cli::add_grammar(line);
   mote::cli::add_tokenize(line);
   mote::cli::add_template(line);
   mote::cli::add_transcribe(line);

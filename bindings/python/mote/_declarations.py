@@ -107,6 +107,7 @@ HOST: List[Tuple[str, Any, List[Any]]] = [
     ("mote_host_evaluate", C.c_void_p, [C.c_void_p, C.c_void_p, C.c_void_p, C.c_char_p, C.c_void_p]),
     ("mote_host_free", None, [C.c_void_p]),
     ("mote_host_generate", C.c_void_p, [C.c_void_p, C.c_void_p, C.c_size_t, C.c_char_p, C.c_void_p]),
+    ("mote_host_grammar", C.c_void_p, [C.c_void_p, C.c_char_p]),
     ("mote_host_ids", C.c_void_p, [C.c_void_p, C.c_void_p]),
     ("mote_host_info", C.c_void_p, [C.c_void_p]),
     ("mote_host_json", C.c_char_p, [C.c_void_p]),

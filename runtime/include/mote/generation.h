@@ -66,7 +66,11 @@ typedef struct mote_generation {
   const mote_token_rules* rules;    /* null: none; must stay valid until the generation ends */
   struct mote_speculation* guesses; /* of mote/speculate.h; null: none; must stay valid until the generation
                                        ends */
-  uint64_t reserved[2];             /* 0 */
+  /* Keeps the answer to a grammar (mote/grammar.h), null: none. Then MOTE_TOO_SMALL: the shortest answer takes
+     more tokens than max_tokens or the context leave, and nothing is generated. The generation stops where
+     nothing may follow. Must stay valid until the generation ends. */
+  const struct mote_constraint* constraint;
+  uint64_t reserved[1]; /* 0 */
 } mote_generation;
 
 mote_generation mote_generation_default(void);

@@ -4,9 +4,8 @@
  * verified in full when they are opened. Nothing here takes a heap or locks. Several matchers may share a
  * grammar and a vocabulary; calls on one matcher must not overlap.
  *
- *   mote_matcher_allow(matcher, tokens_left, mask, scratch, scratch_bytes, &error);  // before a pick
- *   mote_sampler_pick(sampler, logits, mask, candidates, &id, &error);
- *   mote_matcher_accept(matcher, id, &error);                                        // after it
+ * A generation keeps to a grammar by mote_constraint. With a sampler of one's own mote_matcher_allow writes
+ * the mask for mote_sampler_pick, and mote_matcher_accept takes what it picked.
  *
  * A matcher lies in the caller's memory without pointers to itself: a copy by memcpy, to memory as aligned,
  * goes on as the original would. */
@@ -93,6 +92,8 @@ size_t mote_matcher_forced(const mote_matcher* matcher, char* out, size_t capaci
 
 /* Text that is free up to a trigger now goes straight on to it. Where it is not free: no change. */
 void mote_matcher_force_trigger(mote_matcher* matcher);
+/* Tokens since the text became free; 0 where it is not. */
+uint32_t mote_matcher_free_tokens(const mote_matcher* matcher);
 /* 1: the answer is at text that is free. */
 int mote_matcher_is_free(const mote_matcher* matcher);
 
@@ -105,7 +106,7 @@ typedef struct mote_constraint {
   void* scratch;
   size_t scratch_bytes;
   uint32_t free_tokens; /* of text before a trigger, then it is forced; 0: as many as it likes */
-  uint32_t unlimited;   /* 1: tokens that are left are not counted */
+  uint32_t slides;      /* 1: the answer goes on when the context is full, whose room is not counted */
   uint64_t reserved[2];
 } mote_constraint;
 

@@ -12,6 +12,7 @@
 #include "host/base/system.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/generation.h"
+#include "tools/mote/grammar_flags.h"
 #include "tools/mote/host_model.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
@@ -31,6 +32,7 @@ struct ChatArguments {
   std::string context_full = "slide";
   bool json = false;
   GenerationFlags generation;
+  GrammarFlags grammar;
   SessionFlags session;
 };
 
@@ -40,6 +42,7 @@ class Talk {
   Talk(const HostModel& model, const ChatArguments& arguments)
       : model_(model), arguments_(arguments), given_(arguments.images) {
     nlohmann::ordered_json options = options_of(arguments.generation);
+    add_grammar_options(arguments.grammar, options);
     options["context-full"] = arguments.context_full;
     if (arguments.system) options["system"] = *arguments.system;
     if (!arguments.variables.empty()) options["set"] = given_variables(arguments.variables);
@@ -149,6 +152,7 @@ void converse(Talk& talk) {
 void chat(const ChatArguments& arguments) {
   if (arguments.images.empty() != arguments.vision.empty())
     usage_fail("--image PICTURE and --vision MODEL go together");
+  check_grammar(arguments.grammar);
   nlohmann::json opening = nlohmann::json::object();
   if (!arguments.vision.empty()) opening["vision"] = arguments.vision;
   HostModel model(arguments.file, arguments.session, opening);
@@ -177,6 +181,7 @@ void add_chat(CommandLine& line) {
       .repeated();
   command.option("--vision", &arguments.vision, "The file of the model that sees").type("MODEL");
   add_generation_flags(command, arguments.generation, 1024, true);
+  add_grammar_flags(command, arguments.grammar, true);
   add_context_full_flag(command, arguments.context_full, "the oldest turns");
   add_session_flags(command, arguments.session);
   command.flag("--json", &arguments.json, "Print a JSON object for each answer instead of streaming");

@@ -16,6 +16,7 @@ void add_classify(CommandLine& line);
 void add_detect(CommandLine& line);
 void add_depth(CommandLine& line);
 void add_forward(CommandLine& line);
+void add_grammar(CommandLine& line);
 void add_bench(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_eval(CommandLine& line);

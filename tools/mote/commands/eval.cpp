@@ -8,6 +8,7 @@
 #include "host/base/error.h"
 #include "host/base/timer.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/grammar_flags.h"
 #include "tools/mote/host_model.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/model_command.h"
@@ -23,6 +24,7 @@ struct EvalArguments {
   uint32_t window = 0;
   uint64_t limit = 0;
   bool ids = false, json = false, truncate = false;
+  GrammarFlags grammar;
   SessionFlags session;
 };
 
@@ -37,6 +39,7 @@ nlohmann::json evaluate(const EvalArguments& arguments, const HostModel& model, 
                         const char* measure, const mote_host_input& input) {
   nlohmann::ordered_json options = {
       {measure, true}, {"limit", arguments.limit}, {"truncate", arguments.truncate}};
+  if (std::string_view(measure) == "exact") add_grammar_options(arguments.grammar, options);
   if (arguments.window != 0) options["window"] = arguments.window;
   HostCalls calls;
   calls.on_progress = show_progress;
@@ -123,6 +126,10 @@ void eval_texts(const EvalArguments& arguments, const HostModel& model, const ho
 
 void eval(const EvalArguments& arguments) {
   const host::Timer timer;
+  if ((arguments.grammar.has_source() || arguments.grammar.table || !arguments.grammar.triggers.empty()) &&
+      arguments.exact.empty())
+    usage_fail("a grammar is for answers: --exact");
+  check_grammar(arguments.grammar);
   HostModel model(arguments.file, arguments.session);
   model.refuse_source("eval");
   model.begin();
@@ -157,6 +164,7 @@ void add_eval(CommandLine& line) {
       .option("--compare", &arguments.other,
               "Also measure how far FILE is from this one: mean KL(OTHER || FILE), share of equal top tokens")
       .type("OTHER");
+  add_grammar_flags(command, arguments.grammar, true);
   add_session_flags(command, arguments.session);
   command.flag("--json", &arguments.json, "Print a JSON object");
   command.flag("--truncate", &arguments.truncate, "Cut texts that are too long instead of failing");

@@ -102,7 +102,7 @@ std::string runtime_parts_of(const file::Model& model, const Used& used, bool se
       "#define MOTE_PART_MEDIA {:d}\n#define MOTE_PART_THREADS 0\n#define MOTE_PART_BACKENDS 0\n"
       "#define MOTE_PART_TRACES 0\n"
       "#define MOTE_PART_WRITES 0 /* proved by the session that wrote this */\n"
-      "#define MOTE_PART_SEARCH {:d}\n#define MOTE_PART_GENERATION {:d}\n"
+      "#define MOTE_PART_SEARCH {:d}\n#define MOTE_PART_GENERATION {:d}\n#define MOTE_PART_GRAMMAR 0\n"
       "#define MOTE_PART_SENTENCES {:d}\n#define MOTE_ACTIVATIONS {:#x}\n#define MOTE_SCORES {:#x}\n",
       whole, fixed, media, model.beam_search() != nullptr, model.generation() != nullptr, sentences,
       activations, used.scores);

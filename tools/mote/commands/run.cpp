@@ -12,6 +12,7 @@
 #include "tools/mote/advice.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/generation.h"
+#include "tools/mote/grammar_flags.h"
 #include "tools/mote/host_model.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/model_command.h"
@@ -32,6 +33,7 @@ struct RunArguments {
   std::vector<std::string> images, variables;
   bool chat = false, json = false;
   GenerationFlags generation;
+  GrammarFlags grammar;
   SessionFlags session;
 };
 
@@ -45,6 +47,7 @@ std::string prompt_text(const RunArguments& arguments) {
 
 std::string options_of(const RunArguments& arguments) {
   nlohmann::ordered_json options = options_of(arguments.generation);
+  add_grammar_options(arguments.grammar, options);
   options["chat"] = arguments.chat && !arguments.ids && !arguments.messages;
   options["messages"] = arguments.messages.has_value();
   options["context-full"] = arguments.context_full;
@@ -130,6 +133,7 @@ void run_model(const RunArguments& arguments) {
     usage_fail("--set is for --chat and --messages");
   if (arguments.images.empty() != arguments.vision.empty())
     usage_fail("--image PICTURE and --vision MODEL go together");
+  check_grammar(arguments.grammar);
   nlohmann::json opening = nlohmann::json::object();
   if (!arguments.vision.empty()) opening["vision"] = arguments.vision;
   HostModel model(arguments.file, arguments.session, opening);
@@ -182,6 +186,9 @@ void add_run(CommandLine& line) {
       .needs(chat);
   command.option("--vision", &arguments.vision, "The file of the model that sees").type("MODEL");
   add_generation_flags(command, arguments.generation, 128, false);
+  add_grammar_flags(command, arguments.grammar, true);
+  command.flag("--heal", &arguments.grammar.heal,
+               "Take the prompt's last token back where it may be the begin of a longer one");
   add_context_full_flag(command, arguments.context_full, "the older half");
   command.option("--save-state", &arguments.save_state, "Save the session after the prompt").type("FILE");
   command
