@@ -7,6 +7,8 @@
 
 #include "converter/convert.h"
 #include "host/base/error.h"
+#include "host/grammar/expression.h"
+#include "host/grammar/vocabulary.h"
 #include "tests/fuzz/file_seeds.h"
 #include "tests/fuzz/kept_model.h"
 #include "tests/fuzz/model_choices.h"
@@ -376,6 +378,28 @@ void make_snapshots(const fs::path& out) {
   }
 }
 
+/// Tables of a vocabulary and of grammars for it, which fuzz_grammar_tables tells apart by the first four
+/// bytes.
+void make_grammar_tables(const fs::path& out) {
+  const fs::path to = folder(out, "grammar_tables");
+  std::vector<std::string> texts = {"a", "b", "ab", "bc", "\"", "1", "12", "", "x\"", "</s>"};
+  std::vector<mote::grammar::TokenText> tokens;
+  for (const std::string& text : texts) tokens.push_back({text, text == "</s>"});
+  const std::vector<uint8_t> words = mote::grammar::vocabulary_tables(tokens);
+  const mote::grammar::VocabularyTrie trie(words.data());
+  const auto length = static_cast<uint32_t>(words.size());
+  uint32_t number = 0;
+  for (const char* expression : {"(a|b){0,90}", "\"[^\"]{3,70}\"", "a(b|12)*1?"}) {
+    mote::grammar::Allowance allowance({});
+    const mote::grammar::Source source = mote::grammar::expression_source(expression, allowance);
+    const std::vector<uint8_t> tables = mote::grammar::compile(source, &trie);
+    std::string seed(reinterpret_cast<const char*>(&length), sizeof length);
+    seed.append(words.begin(), words.end());
+    seed.append(tables.begin(), tables.end());
+    write_text(to / ("tables_" + std::to_string(number++)), seed);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -395,6 +419,7 @@ int main(int argc, char** argv) {
     fuzz::make_piece_files(kGolden, folder(argv[1], "piece_files"));
     fuzz::make_settings(kGolden, folder(argv[1], "settings"));
     make_snapshots(argv[1]);
+    make_grammar_tables(argv[1]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mote_fuzz_seeds: %s\n", error.what());
     return 1;
