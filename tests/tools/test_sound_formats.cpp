@@ -93,3 +93,13 @@ TEST_CASE("sound formats: another is refused with what is read and the line of f
   TEST_ASSERT_TRUE(contains(why, "`ffmpeg -i " + path + " -ar 16000 out.wav`"));
   TEST_ASSERT_FALSE(contains(refusal_of("/nowhere/sound.wav"), "ffmpeg"));
 }
+
+TEST_CASE(
+    "sound formats: a file that begins as MP3 and has no frame is said to have no sound, not to be absent") {
+  const std::string path = (scratch() / "damaged.mp3").string();
+  write_text(path, "ID3\x04" + std::string(3000, '\xA7'));
+  const std::string why = refusal_of(path);
+  CAPTURE(why);
+  TEST_ASSERT_TRUE(contains(why, path));
+  TEST_ASSERT_FALSE(contains(why, "not exist"));
+}
