@@ -12,7 +12,7 @@
 namespace mote::grammar {
 namespace {
 
-constexpr uint32_t kWideBytes = 32;  // bytes that a state with a mask has at least
+constexpr uint64_t kWideShare = 64;  // a state with a mask goes on with this part of the vocabulary at least
 constexpr uint32_t kMostMasks = 64;
 constexpr uint32_t kMostCleared = 256;  // ids taken out of a set of bits instead of keeping another
 
