@@ -51,12 +51,17 @@ void rectify(float* sums) {
   for (uint32_t o = 0; o < kWidth; ++o) sums[o] = sums[o] > 0.0f ? sums[o] : 0.0f;
 }
 
-/// Returns seven bits in the other order.
-constexpr uint32_t reversed(uint32_t bits) {
-  uint32_t back = 0;
-  for (uint32_t i = 0; i < 7; ++i) back |= (bits >> i & 1) << (6 - i);
-  return back;
-}
+/// Places of numbers whose seven bits are in the other order.
+struct ReversedPlaces {
+  uint8_t of[kHalf];
+  constexpr ReversedPlaces() : of() {
+    for (uint32_t place = 0; place < kHalf; ++place) {
+      for (uint32_t bit = 0; bit < 7; ++bit)
+        of[place] = static_cast<uint8_t>(of[place] | (place >> bit & 1) << (6 - bit));
+    }
+  }
+};
+constexpr ReversedPlaces kReversed;
 
 /// One step of a transform: sums and differences of halves of 2 kPairs numbers, of which the second ones are
 /// turned before.
@@ -109,8 +114,8 @@ void make_powers(const mote_speech_detector& d, float* powers) {
 void make_features(mote_speech_detector* d, float* features) {
   const auto windowed = [d](uint32_t i) { return d->samples[i] * d->window[i <= kHalf ? i : kSamples - i]; };
   for (uint32_t i = 0; i < kHalf; ++i) {
-    d->real[reversed(i)] = windowed(2 * i);
-    d->imaginary[reversed(i)] = windowed(2 * i + 1);
+    d->real[kReversed.of[i]] = windowed(2 * i);
+    d->imaginary[kReversed.of[i]] = windowed(2 * i + 1);
   }
   transform(d);
   float powers[kHalf + 1], bands[kBands + 2] = {};  // with what is below the first band and above the last
