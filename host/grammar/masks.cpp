@@ -12,7 +12,7 @@
 namespace mote::grammar {
 namespace {
 
-constexpr uint64_t kWideShare = 64;  // a state with a mask goes on with this part of the vocabulary at least
+constexpr uint32_t kWideShare = 8;  // a state has a mask if this part of the vocabulary lies below its bytes
 constexpr uint32_t kMostMasks = 64;
 constexpr uint32_t kMostCleared = 256;  // ids taken out of a set of bits instead of keeping another
 

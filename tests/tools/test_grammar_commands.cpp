@@ -15,17 +15,11 @@ namespace {
 constexpr const char* kSchema =
     R"({"type":"object","properties":{"a":{"type":"integer"},"b":{"enum":["x","y"]}},"required":["a","b"],"additionalProperties":false})";
 
+/// The bundled model, whose tokens write JSON.
 std::string model() {
-  const std::filesystem::path folder = scratch() / "shaped";
   const std::string path = (scratch() / "shaped.mote").string();
-  if (std::filesystem::exists(path)) return path;
-  using Options = std::filesystem::copy_options;
-  std::filesystem::copy(golden("llama"), folder, Options::recursive);
-  std::filesystem::copy(golden("../tokenizers/small/tokenizer.json"), folder);
-  json config = json::parse(read_text(folder / "config.json"));
-  config["max_position_embeddings"] = 512;
-  write_text(folder / "config.json", config.dump());
-  assert_works(run("convert " + folder.string() + " -o " + path + " --type f32 --chat-format llama2"));
+  if (!std::filesystem::exists(path))
+    assert_works(run("convert " MOTE_SOURCE_DIR "/models/commands -o " + path + " --type q4"));
   return path;
 }
 

@@ -12,12 +12,15 @@
 #include "mote/attention.h"
 #include "mote/beams.h"
 #include "mote/convert.h"
+#include "mote/grammar.h"
 #include "mote/host.h"
 #include "mote/mote.h"
 #include "mote/pictures.h"
 #include "mote/posix.h"
 #include "mote/sampler.h"
 #include "mote/sound.h"
+#include "mote/speculate.h"
+#include "mote/speech_activity.h"
 #include "mote/task.h"
 #include "mote/voice.h"
 #include "mote/xnnpack.h"
@@ -35,4 +38,5 @@ extern float* samples;
 extern void* user;
 extern mote_error error;
 int report(const char* text);
+void wake_up(void);
 int on_token(void* user, int32_t id);
