@@ -64,7 +64,10 @@ class MaskMaker {
       : machine_(machine),
         vocabulary_(vocabulary),
         allowance_(allowance),
-        follows_(follows_of(machine, allowance)) {}
+        follows_(follows_of(machine, allowance)) {
+    for (uint32_t at = 0; at < vocabulary.header->steps; at += vocabulary.steps[at].size)
+      steps_below_[vocabulary.steps[at].byte] = vocabulary.steps[at].size;
+  }
 
   StoredMasks make() {
     for (uint32_t state = 1; state < machine_.states.size() && out_.masks.size() < kMostMasks; ++state) {

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host/grammar/expression.h"
+#include "host/grammar/request.h"
 #include "tests/grammar/grammar_case.h"
 
 namespace {
@@ -116,6 +117,20 @@ TEST("A mask has the ids that a copy of the matcher accepts, with stored masks a
     compare(source, *words, true, number);
     compare(source, *words, false, number);
   }
+}
+
+TEST("States that much of the vocabulary follows have stored masks, with levels for what a bound leaves",
+     "[grammar]") {
+  const auto words = test::byte_level_words();
+  const auto header_of = [&](const Source& source) {
+    const std::vector<uint8_t> tables = mote::grammar::compile(source, nullptr);
+    TEST_ASSERT_EQUAL_UINT32(0, mote::grammar::sizes_of(tables).masks);
+    const mote::grammar::VocabularyTrie trie = words->trie();
+    return mote::grammar::sizes_of(mote::grammar::compile(source, &trie));
+  };
+  TEST_ASSERT_TRUE(header_of(expression(".*")).masks > 0);
+  TEST_ASSERT_TRUE(header_of(expression("\"[^\"]{3,90}\"")).masks > 0);
+  TEST_ASSERT_TRUE(header_of(tool_calls(true, true)).masks > 0);
 }
 
 TEST("Every random answer within a limit of tokens is whole", "[grammar]") {
