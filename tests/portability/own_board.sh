@@ -99,7 +99,7 @@ grep -q 'no IMAGE_DEF' "$here/none.txt" && [ ! -e "$here/none.uf2" ] || fail "$(
 
 # A board that is not there.
 if cmake -S "$source_dir" --preset cortex-m4f -B "$here/absent" -DMOTE_BOARD=absent >"$here/absent.txt" 2>&1; then fail "takes any board"; fi
-grep -q 'is not there; name a' "$here/absent.txt" || fail "$(cat "$here/absent.txt")"
+tr -s ' \n' ' ' <"$here/absent.txt" | grep 'is not there; name a' >/dev/null || fail "$(cat "$here/absent.txt")"  # CMake wraps lines
 
 # A project as those of vendors' SDKs: its own toolchain file, start-up and linker script; mote below it.
 mkdir -p "$here/project"
