@@ -167,6 +167,7 @@ CommandLine::CommandLine()
   app_->set_version_flag("--version", std::string("mote ") + mote_version(), "Print the version and exit");
   app_->get_formatter()->column_width(32);
   app_->require_subcommand(1);
+  app_->allow_windows_style_options(false);  // a path may begin with /, and options are the same everywhere
   app_->footer(fmt::format("Exit codes: {} {}", kExitCodes, environment_text()));
 }
 
