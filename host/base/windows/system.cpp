@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <string>
 
+#include "host/base/windows/narrow.h"
+
 namespace mote::convert {
 namespace {
 
@@ -62,6 +64,7 @@ bool fail_by_system() {
 }
 
 int open_as(const std::filesystem::path& path, DWORD access, DWORD disposition) {
+  take_narrow_texts_as_utf8();
   // The flag opens folders too, whose status then says what they are.
   const HANDLE handle =
       CreateFileW(path.c_str(), access, kAll, nullptr, disposition, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
