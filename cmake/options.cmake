@@ -105,10 +105,11 @@ function(mote_host_options target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 
-# The same of work on tables and text, and of tests: two thirds of the time to compile.
+# The same of work on tables and text, and of tests: two thirds of the time to compile. With -Os its code is a third smaller.
+set(MOTE_TABLE_LEVEL -O1 CACHE STRING "How work on tables and text is optimised in release builds")
 function(mote_table_options target)
   mote_host_options(${target})
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${MOTE_TABLE_LEVEL}>)
 endfunction()
 
 # With MOTE_UNITY the target's sources are compiled in so many groups. A source's name decides its group, so that a new source
