@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mbrtowc() of UTF-8, in the place of MinGW-w64's, for which each byte is a character. It is what the C++
-// library makes paths of narrow texts by; back it goes by UTF-8 as it is.
+// mbrtowc() of UTF-8, in the place of MinGW-w64's, for which each byte is a character: programs are linked with
+// --wrap=mbrtowc. It is what the C++ library makes paths of narrow texts by; back it goes by UTF-8 as it is.
 #include "host/base/windows/narrow.h"
 
 #include <cerrno>
@@ -25,9 +25,11 @@ size_t fail() {
 
 }  // namespace
 
+extern "C" size_t __wrap_mbrtowc(wchar_t* out, const char* bytes, size_t count, mbstate_t* state);
+
 /// A character of 4 bytes is two of Windows' own: the second is kept in the state when 3 bytes are taken, and
 /// comes with the fourth.
-extern "C" size_t mbrtowc(wchar_t* out, const char* bytes, size_t count, mbstate_t* state) {
+extern "C" size_t __wrap_mbrtowc(wchar_t* out, const char* bytes, size_t count, mbstate_t* state) {
   static mbstate_t own = 0;
   mbstate_t& kept = state == nullptr ? own : *state;
   if (bytes == nullptr) return kept = 0, 0;
