@@ -16,7 +16,7 @@ std::string shared_file(const std::string& name) {
   const fs::path installed = folder.parent_path() / "share/mote" / name;
   const fs::path built = folder / "share/mote" / name;
   for (const fs::path& place : {installed, built}) {
-    if (fs::exists(place, none)) return place.string();
+    if (fs::exists(place, none)) return fs::path(place).make_preferred().string();
   }
   convert::fail("{} is not there; it comes with mote's archive, wheel and packages", installed.string());
 }
