@@ -34,7 +34,7 @@ std::filesystem::path golden(const std::string& name) {
 std::set<std::string> names_in(const std::filesystem::path& directory) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(directory))
-    names.insert(entry.path().filename());
+    names.insert(entry.path().filename().string());
   return names;
 }
 

@@ -195,7 +195,7 @@ TEST("golden models in CTranslate2's files give the stored hidden states and log
   size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (!entry.is_directory() || entry.path().extension() == ".int8") continue;
-    const std::string name = entry.path().stem();
+    const std::string name = entry.path().stem().string();
     CAPTURE(name);
     const std::filesystem::path file = test::temporary_folder() / (name + ".ct2.mote");
     mote::convert::ConvertOptions options;

@@ -45,7 +45,7 @@ std::vector<Variant> variants() {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (!fs::exists(entry.path() / "tokenizer.json")) continue;
     std::ifstream in(entry.path() / "tokenizer.json");
-    const std::string name = entry.path().filename();
+    const std::string name = entry.path().filename().string();
     json tokenizer = json::parse(in);
     add_marks(&tokenizer);
     all.push_back({name, tokenizer});

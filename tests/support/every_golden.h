@@ -17,7 +17,7 @@ namespace test {
 inline std::vector<std::string> every_golden() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(golden_folder()))
-    names.push_back(entry.path().filename());
+    names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }
