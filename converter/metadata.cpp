@@ -225,8 +225,11 @@ Offset<file::Generation> write_generation(FlatBufferBuilder& builder,
 
 Offset<file::Voice> write_voice(FlatBufferBuilder& builder, const std::optional<VoiceSpec>& voice) {
   if (!voice) return 0;
-  return file::CreateVoice(builder, voice->rate, voice->reach, voice->speed, voice->noise,
-                           voice->duration_noise);
+  std::vector<Offset<flatbuffers::String>> speakers;
+  for (const std::string& name : voice->speakers) speakers.push_back(builder.CreateString(name));
+  return file::CreateVoiceDirect(
+      builder, voice->rate, voice->reach, voice->speed, voice->noise, voice->duration_noise,
+      voice->phonemes.empty() ? nullptr : voice->phonemes.c_str(), speakers.empty() ? nullptr : &speakers, voice->speaker);
 }
 
 file::Feature required_features(const Graph& graph) {

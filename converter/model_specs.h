@@ -96,6 +96,9 @@ struct VisionInputSpec {
 struct VoiceSpec {
   uint32_t rate = 16000, reach = 0;
   float speed = 1.0f, noise = 0.0f, duration_noise = 0.0f;
+  std::string phonemes;               // the voice of espeak-ng; empty: tokens are of texts
+  std::vector<std::string> speakers;  // names; empty: there are none
+  uint32_t speaker = 0;               // by default
 };
 
 /// The schema's.

@@ -17,6 +17,7 @@ constexpr uint32_t kMostLetters = 4096;     // of a text; the model has no bound
 constexpr uint32_t kMostFrames = 1u << 16;  // of an utterance
 constexpr uint32_t kFramesAtOnce = 64;      // that become samples, beside those they depend on
 constexpr uint32_t kMostTaps = 64, kMostBins = 128, kMostRate = 1u << 12;
+constexpr uint32_t kMostSpeakers = 1u << 14;
 
 uint32_t odd(Config& config, const char* key, uint32_t fallback) {
   const uint32_t taps = config.size(key, 1, kMostTaps, fallback);
@@ -67,16 +68,37 @@ void read_sound_sizes(Config& config, VitsSizes& sizes) {
     hop *= rate;
     if (hop > kMostRate) config.refuse("upsample_rates make more than {} samples of a frame", kMostRate);
   }
+  const uint32_t kind = config.size("resblock", 1, 2, 1);  // Piper's voices alone have the key
+  sizes.convs_in_pairs = kind == 1;
   for (const uint32_t taps : sizes.block_taps)
     if (taps % 2 == 0 || taps > kMostTaps) config.refuse("resblock_kernel_sizes has {}", taps);
   sizes.block_dilations = read_dilations(config, sizes.block_taps.size());
   sizes.slope = number(config, "leaky_relu_slope", 0.0, 0.1);
 }
 
+std::vector<std::string> read_names(Config& config, uint32_t speakers) {
+  const char* key = "speaker_names";
+  const nlohmann::json* value = config.value(key);
+  std::vector<std::string> names;
+  for (const nlohmann::json& name :
+       value != nullptr && value->is_array() ? *value : nlohmann::json::array()) {
+    if (!name.is_string()) config.refuse_value(key, value, "a list of names");
+    names.push_back(name.get<std::string>());
+  }
+  if (!names.empty() && names.size() != speakers)
+    config.refuse("{} has {} names for {} speakers", key, names.size(), speakers);
+  return names;
+}
+
 VitsSizes read_sizes(Config& config) {
   VitsSizes sizes{};
   sizes.width = config.size("hidden_size", 1, kMaxSize, 192);
   sizes.latents = config.size("flow_size", 2, kMaxSize, 192);
+  sizes.speakers = config.size("num_speakers", 1, kMostSpeakers, 1);
+  sizes.speaker_width = config.size("speaker_embedding_size", 0, kMaxSize, 0);
+  if ((sizes.speakers > 1) != (sizes.speaker_width > 0))
+    config.refuse("num_speakers {} and speaker_embedding_size {} do not fit each other", sizes.speakers,
+                  sizes.speaker_width);
   if (sizes.latents % 2 != 0) config.refuse("flow_size {} is odd", sizes.latents);
   if (!config.flag("use_stochastic_duration_prediction", true))
     config.refuse("use_stochastic_duration_prediction is false, which is not supported");
@@ -176,7 +198,8 @@ uint32_t VitsSizes::reach() const {
     uint32_t of_blocks = 0;
     for (size_t b = 0; b < block_taps.size(); ++b) {
       uint32_t of_block = 0;
-      for (const uint32_t dilation : block_dilations[b]) of_block += block_taps[b] / 2 * (dilation + 1);
+      for (const uint32_t dilation : block_dilations[b])
+        of_block += block_taps[b] / 2 * (dilation + convs_in_pairs);
       of_blocks = std::max(of_blocks, of_block);
     }
     const uint32_t of_rate = (rate_taps[i] - rates[i]) / 2;  // finer rows that a window has beside its own
@@ -187,13 +210,10 @@ uint32_t VitsSizes::reach() const {
 
 TransformerSpec read_vits(const Source&, Config& config) {
   const VitsSizes sizes = read_sizes(config);
-  const uint32_t speakers = config.size("num_speakers", 1, kMaxSize, 1);
-  if (speakers != 1) config.refuse("num_speakers is {}; only models of one speaker are supported", speakers);
-  if (config.size("speaker_embedding_size", 0, kMaxSize, 0) != 0)
-    config.refuse("speaker_embedding_size is not 0; only models of one speaker are supported");
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize, 38);
   spec.width = sizes.width;
+  spec.token_types = sizes.speakers > 1 ? sizes.speakers : 0;  // read by the other programs
   spec.context = kMostLetters;
   spec.embedding_multiplier = std::sqrt(static_cast<float>(sizes.width));
   set_layer_norms(number(config, "layer_norm_eps", 0.0, 1e-5), spec);
@@ -216,6 +236,10 @@ TransformerSpec read_vits(const Source&, Config& config) {
   voice.speed = number(config, "speaking_rate", 1e-3, 1.0);
   voice.noise = number(config, "noise_scale", 0.0, 0.667);
   voice.duration_noise = number(config, "noise_scale_duration", 0.0, 0.8);
+  // Keys that the reader of Piper's voices makes.
+  voice.phonemes = config.text("espeak_voice", "");
+  voice.speakers = read_names(config, sizes.speakers);
+  voice.speaker = config.size("default_speaker", 0, sizes.speakers - 1, 0);
   spec.voice = voice;
   read_unused(config);
   spec.names.ignored_starts = {"duration_predictor.flows.1.", "duration_predictor.post_",

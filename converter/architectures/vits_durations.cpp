@@ -102,6 +102,7 @@ View build_vits_durations(TransformerBuilder& builder, const VitsSizes& sizes) {
   View first = columns(in, sizes.width, 1), second = columns(in, sizes.width + 1, 1);
   const View h = durations.value(sizes.width), letters = durations.value(sizes.width);
   durations.linear("conv_pre", columns(in, 0, sizes.width), h);
+  add_speaker(builder, sizes, "duration_predictor.cond", "durations.speakers", sizes.width, 0, h);
   durations.convolutions("conv_dds", h);
   durations.linear("conv_proj", h, letters);
   // Flow 1, the last before flow 0, changes the number alone that is dropped.

@@ -45,6 +45,8 @@ View build_wavenet(TransformerBuilder& builder, const VitsSizes& sizes, const st
     row_conv(builder, label + "in." + number,
              conv_of(builder, source + "in_layers." + number, 2 * width, width, sizes.wavenet_taps, dilation),
              h, both);
+    add_speaker(builder, sizes, source + "cond_layer", label + "speakers." + number,
+                2 * width * sizes.wavenet_layers, 2 * width * i, both);
     builder.add(ActivateNode{Activation::sigmoid, gate, gate});
     builder.add(GateNode{Activation::tanh, value, gate, value});
     const bool last = i + 1 == sizes.wavenet_layers;
@@ -119,12 +121,12 @@ View build_finer(TransformerBuilder& builder, const VitsSizes& sizes, size_t sta
   return builder.split_rows(wide, rate);
 }
 
-/// The block's output from x, which stays as it is.
+/// The block's output from x, which stays as it is: for each dilation x + a convolution, or two.
 View build_block(TransformerBuilder& builder, const VitsSizes& sizes, size_t stage, size_t block, View x) {
   const size_t number = stage * sizes.block_taps.size() + block;
   const uint32_t taps = sizes.block_taps[block];
   const std::vector<uint32_t>& dilations = sizes.block_dilations[block];
-  const View h = rows(builder, x.width), inner = rows(builder, x.width), middle = rows(builder, x.width);
+  const View h = rows(builder, x.width), inner = rows(builder, x.width);
   View from = x;
   for (size_t i = 0; i < dilations.size(); ++i) {
     const auto conv = [&](const char* which, View in, View out, uint32_t dilation,
@@ -135,9 +137,14 @@ View build_block(TransformerBuilder& builder, const VitsSizes& sizes, size_t sta
                in, out, Activation::none, residual);
     };
     builder.add(LeakyReluNode{sizes.slope, from, inner});
-    conv("convs1", inner, middle, dilations[i], std::nullopt);
-    builder.add(LeakyReluNode{sizes.slope, middle, middle});
-    conv("convs2", middle, h, 1, from);
+    if (sizes.convs_in_pairs) {
+      const View middle = rows(builder, x.width);
+      conv("convs1", inner, middle, dilations[i], std::nullopt);
+      builder.add(LeakyReluNode{sizes.slope, middle, middle});
+      conv("convs2", middle, h, 1, from);
+    } else {
+      conv("convs", inner, h, dilations[i], from);
+    }
     from = h;
   }
   return h;
@@ -163,6 +170,7 @@ View build_vits_samples(TransformerBuilder& builder, const VitsSizes& sizes) {
   View x = rows(builder, sizes.channels);
   row_conv(builder, "samples.pre", conv_of(builder, "decoder.conv_pre", sizes.channels, in.width, kOuterTaps),
            in, x);
+  add_speaker(builder, sizes, "decoder.cond", "samples.speakers", x.width, 0, x);
   for (size_t stage = 0; stage < sizes.rates.size(); ++stage) {
     x = build_finer(builder, sizes, stage, x);
     const size_t blocks = sizes.block_taps.size();

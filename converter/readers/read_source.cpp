@@ -9,6 +9,7 @@
 
 #include "converter/onnx/onnx_file.h"
 #include "converter/readers/ctranslate2.h"
+#include "converter/readers/piper_voice.h"
 #include "converter/readers/readers.h"
 #include "converter/source.h"
 #include "host/base/error.h"
@@ -22,6 +23,7 @@ bool is_ctranslate2_file(const MappedFile& file) {
   return file.path().filename() == "model.bin" && is_ctranslate2(file.bytes());
 }
 bool is_gguf_file(const MappedFile& file) { return is_gguf(file.bytes()); }
+bool is_piper_file(const MappedFile& file) { return is_onnx(file.bytes()) && is_piper_voice(file.path()); }
 bool is_onnx_file(const MappedFile& file) { return is_onnx(file.bytes()); }
 bool is_llama2c_file(const MappedFile& file) { return is_llama2c(file.bytes()); }
 
@@ -32,6 +34,9 @@ Source read_ctranslate2_file(std::unique_ptr<MappedFile> file, const Ignored&) {
 }
 Source read_gguf_file(std::unique_ptr<MappedFile> file, const Ignored& ignored) {
   return read_gguf_parts(std::move(file), ignored);
+}
+Source read_piper_file(std::unique_ptr<MappedFile> file, const Ignored&) {
+  return read_piper_voice(file->path());
 }
 Source read_onnx_model(std::unique_ptr<MappedFile> file, const Ignored& ignored) {
   return read_onnx_file(file->path(), ignored);
@@ -99,8 +104,11 @@ bool holds_ctranslate2(const std::filesystem::path& directory) {
 
 Source read_any(const std::filesystem::path& path, const Ignored& ignored) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error))
+  if (std::filesystem::is_directory(path, error)) {
+    if (const std::filesystem::path voice = find_piper_voice(path); !voice.empty())
+      return read_piper_voice(voice);
     return holds_ctranslate2(path) ? read_ctranslate2(path) : read_hf_directory(path, {}, ignored);
+  }
   auto file = std::make_unique<MappedFile>(path);
   for (const FileReader& reader : file_readers()) {
     if (reader.reads(*file)) return reader.read(std::move(file), ignored);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "converter/readers/piper_voice.h"
 #include "converter/readers/readers.h"
 #include "converter/tokenizers/piece_files.h"
 #include "converter/tokenizers/sentence_piece.h"
@@ -112,6 +113,7 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder) 
     const WorkBudget budget(file.path().string(), std::min<uint64_t>(file.bytes().size(), kMostGgufText));
     return read_gguf_tokenizer(file.bytes(), file.path().string());
   }
+  if (source.format == "piper") return read_piper_phonemes(source);
   if (source.format != "hf" && source.format != "ctranslate2") return std::nullopt;
   return read_directory(source, encoder);
 }

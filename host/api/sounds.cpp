@@ -160,15 +160,16 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
   return {};
 }
 
-host::Result<std::vector<std::vector<int32_t>>> utterances(const host::Model& model,
-                                                           const host::SessionChoices& choices,
-                                                           const mote_host_input& input) {
+constexpr float kMostNoise = 10.0f;
+
+host::Result<host::SpokenLines> spoken_lines(const host::Model& model, const host::SessionChoices& choices,
+                                             const mote_host_input& input, bool is_phonemes) {
   if (is_ids(input)) {
     std::vector<int32_t> ids = ids_of(input);
     MOTE_TRY(host::check_ids(model, ids, name_of(input, "ids")));
-    return std::vector<std::vector<int32_t>>{std::move(ids)};
+    return host::SpokenLines({std::move(ids)});
   }
-  return host::lines_to_say(model, choices, text_of(input));
+  return host::SpokenLines::make(model, choices, text_of(input), is_phonemes);
 }
 
 host::Status speak(mote_host& opened, const mote_host_input& input, const char* json_options,
@@ -178,16 +179,27 @@ host::Status speak(mote_host& opened, const mote_host_input& input, const char* 
   host::SpeakOptions wanted;
   options.read("seed", wanted.seed);
   options.read("speed", wanted.speed, 0.1f, 10.0f);
+  options.read("noise", wanted.noise, 0.0f, kMostNoise);
+  options.read("duration-noise", wanted.duration_noise, 0.0f, kMostNoise);
+  bool is_phonemes = false;
+  options.read("phonemes", is_phonemes);
+  nlohmann::ordered_json given_speaker;
+  options.read("speaker", given_speaker);
   options.finish();
   if (model.task() != MOTE_TASK_SPEAK) return host::failed("{} does not speak", model.name());
   mote_voice_info voice;
   mote_model_get_voice(model.get(), &voice);
+  if (!given_speaker.is_null()) {
+    const bool is_text = given_speaker.is_string();
+    MOTE_TAKE(wanted.speaker,
+              host::find_speaker(model, is_text ? given_speaker.get<std::string>() : given_speaker.dump()));
+  }
   const host::Hooks hooks = hooks_of(opened, calls);
   const Turn turn(opened, "speak", hooks);
   const host::SessionChoices choices = opened.choices(turn->platform());
-  MOTE_TAKE(const auto lines, utterances(model, choices, input));
+  MOTE_TAKE(host::SpokenLines lines, spoken_lines(model, choices, input, is_phonemes));
   const mote_host_calls heard = calls == nullptr ? mote_host_calls{} : *calls;
-  MOTE_TRY(host::speak(model, choices, lines, wanted, hooks, [&](std::span<const float> more) {
+  MOTE_TRY(host::speak(model, choices, std::move(lines), wanted, hooks, [&](std::span<const float> more) {
     reply.values.insert(reply.values.end(), more.begin(), more.end());
     if (heard.samples != nullptr) heard.samples(heard.user, more.data(), more.size(), voice.rate);
   }));

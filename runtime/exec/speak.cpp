@@ -90,6 +90,9 @@ mote_status check_utterance(const mote_session* session, const int32_t* ids, uin
   if (n == 0) return fail(error, MOTE_INVALID_ARGUMENT, "there is nothing to say");
   if (!isfinite(options->speed) || !(options->speed >= 1e-3f))
     return fail(error, MOTE_INVALID_ARGUMENT, "the speed is not a number of a thousandth or more");
+  if (options->speaker >= session->model->root->token_types())
+    return fail(error, MOTE_INVALID_ARGUMENT, "speaker ", options->speaker, "; this model has 0 to ",
+                session->model->root->token_types() - 1);
   for (const float noise : {options->noise, options->duration_noise}) {
     if (!isfinite(noise) || noise < 0.0f)
       return fail(error, MOTE_INVALID_ARGUMENT, "noise is not a number of 0 or more");
@@ -100,7 +103,8 @@ mote_status check_utterance(const mote_session* session, const int32_t* ids, uin
 /// Begins to run a program over `count` rows of floats. All of them have outputs.
 mote_status begin_rows(mote_session* session, mote_utterance* utterance, uint32_t program,
                        const float* values, uint32_t count, mote_error* error) {
-  for (uint32_t i = 0; i < count; ++i) utterance->rows[i] = {0, 0, 0, 1};
+  const auto speaker = static_cast<int32_t>(utterance->options.speaker);
+  for (uint32_t i = 0; i < count; ++i) utterance->rows[i] = {0, 0, speaker, 1};
   mote_rows call{};
   call.rows = utterance->rows;
   call.count = count;
@@ -307,6 +311,7 @@ mote_speak_options mote_speak_options_default(const mote_model* model) {
   options.speed = info.speed;
   options.noise = info.noise;
   options.duration_noise = info.duration_noise;
+  options.speaker = info.speaker;
   return options;
 }
 

@@ -35,7 +35,9 @@ mote_status check_voice(const mote_model& model, mote_error* error) {
   const auto& programs = *model.root->programs();
   bool fits = model.encoder && programs.size() == kVoicePrograms && takes_ids(*model.program) &&
               is_number(voice->speed(), 1e-3f) && is_number(voice->noise(), 0.0f) &&
-              is_number(voice->duration_noise(), 0.0f) && voice->rate() > 0 && voice->rate() <= kMaxContext;
+              is_number(voice->duration_noise(), 0.0f) && voice->rate() > 0 && voice->rate() <= kMaxContext &&
+              (voice->speakers() == nullptr || voice->speakers()->size() == model.root->token_types()) &&
+              voice->speaker() < model.root->token_types();
   for (uint32_t i = 0; fits && i < kVoicePrograms; ++i) {
     const file::Program& program = *programs.Get(i);
     fits = i == kSampleProgram ? program.output_kind() == file::OutputKind::hidden : is_plain(program);
@@ -70,6 +72,19 @@ void mote_model_get_voice(const mote_model* model, mote_voice_info* info) {
   info->speed = voice->speed();
   info->noise = voice->noise();
   info->duration_noise = voice->duration_noise();
+  info->speakers = model->root->token_types();
+  info->speaker = voice->speaker();
+}
+
+const char* mote_model_speaker(const mote_model* model, uint32_t speaker) {
+  const mote::file::Voice* voice = model->root->voice();
+  const auto* names = voice == nullptr ? nullptr : voice->speakers();
+  return names == nullptr || speaker >= names->size() ? nullptr : names->Get(speaker)->c_str();
+}
+
+const char* mote_model_phonemes(const mote_model* model) {
+  const mote::file::Voice* voice = model->root->voice();
+  return voice == nullptr || voice->phonemes() == nullptr ? nullptr : voice->phonemes()->c_str();
 }
 
 }  // extern "C"

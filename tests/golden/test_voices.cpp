@@ -5,92 +5,27 @@
 #include <cmath>
 #include <tuple>
 
-#include "mote/voice.h"
 #include "runtime/file/voice.h"
-#include "tests/golden/golden_runs.h"
+#include "tests/golden/spoken.h"
 #include "tests/support/relative_error.h"
 
 namespace {
 
 using mote::convert::SafetensorsFile;
 
-constexpr uint32_t kMostFrames = 128;
-
 const char* const kVoice = "vits";
 
 SafetensorsFile stored() { return SafetensorsFile(test::golden_folder() / kVoice / "golden.safetensors"); }
 
-struct Spoken {
-  std::vector<int64_t> durations;
-  std::vector<float> spectrogram;  // [latents, frames]
-  std::vector<float> waveform;
-  test::TracedRows hidden;
-};
-
-mote_session_options options_of(const test::OpenModel& model, mote_isa isa) {
-  mote_session_options options = mote_session_options_default(model.get());
-  options.isa = isa;
-  options.context = 32;
-  options.chunk = options.logit_rows = kMostFrames;
-  return options;
-}
-
-Spoken say(const test::OpenModel& model, mote_isa isa, const SafetensorsFile& golden,
-           const std::string& prefix) {
-  Spoken spoken;
-  mote_session_options options = options_of(model, isa);
-  spoken.hidden.trace(options);
-  const test::OpenSession session(model, options);
-  mote_voice_info voice;
-  mote_model_get_voice(model.get(), &voice);
-  mote_speak_options speaking = mote_speak_options_default(model.get());
-  std::vector<float> token_noise, frame_noise;
-  if (prefix.empty()) {
-    speaking.noise = speaking.duration_noise = 0.0f;
-  } else {
-    token_noise = golden.f32(prefix + "noise_duration");
-    frame_noise = golden.f32(prefix + "noise_prior");
-    speaking.token_noise = token_noise.data();
-    speaking.frame_noise = frame_noise.data();
-    speaking.noise_frames = static_cast<uint32_t>(frame_noise.size() / voice.latents);
-  }
-  const std::vector<int64_t> stored_ids = golden.i64("input_ids");
-  const std::vector<int32_t> ids(stored_ids.begin(), stored_ids.end());
-  const test::AlignedBytes memory(mote_speak_bytes(session.get()));
-  mote_utterance* utterance = nullptr;
-  mote_error error{};
-  mote_status status = mote_speak_begin(session.get(), ids.data(), static_cast<uint32_t>(ids.size()),
-                                        &speaking, memory.data(), memory.size(), &utterance, &error);
-  INFO(error.text);
-  REQUIRE(status == MOTE_OK);
-  const uint32_t* durations = mote_utterance_durations(utterance);
-  spoken.durations.assign(durations, durations + ids.size());
-  const uint32_t frames = mote_utterance_frames(utterance);
-  const float* latents = mote_utterance_latents(utterance);
-  for (uint32_t c = 0; c < voice.latents; ++c)
-    for (uint32_t t = 0; t < frames; ++t) spoken.spectrogram.push_back(latents[t * voice.latents + c]);
-  std::vector<float> piece(size_t{voice.piece} * voice.hop);
-  for (size_t count = 1; count != 0;) {
-    status = mote_speak_next(session.get(), utterance, piece.data(), piece.size(), &count, &error);
-    REQUIRE(status == MOTE_OK);
-    spoken.waveform.insert(spoken.waveform.end(), piece.begin(),
-                           piece.begin() + static_cast<ptrdiff_t>(count));
-  }
-  return spoken;
-}
-
-void expect_spoken_near(const SafetensorsFile& golden, const std::string& name,
-                        const std::vector<float>& found) {
-  CAPTURE(name);
-  const std::vector<float> expected = golden.f32(name);
-  TEST_ASSERT_EQUAL_UINT32(expected.size(), found.size());
-  TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(kVoice), expected.data(), found.data(), found.size());
+void expect_voice_near(const SafetensorsFile& golden, const std::string& name,
+                       const std::vector<float>& found) {
+  test::expect_spoken_near(golden, name, found, test::golden_tolerance(kVoice));
 }
 
 /// Outputs of a program for rows of floats, one behind the other.
 std::vector<float> run_program(const test::OpenModel& model, uint32_t program,
                                const std::vector<float>& values) {
-  const test::OpenSession session(model, options_of(model, MOTE_ISA_AUTO));
+  const test::OpenSession session(model, test::spoken_options(model, MOTE_ISA_AUTO));
   mote_program_info info;
   mote_model_get_program(model.get(), program, &info);
   const std::vector<mote_row> rows(values.size() / info.input_width, {0, 0, 0, 1});
@@ -118,12 +53,12 @@ TEST("a voice says the stored samples, without noise and with the stored noise")
     CAPTURE(mote_isa_name(isa));
     for (const std::string prefix : {"", "noisy."}) {
       CAPTURE(prefix);
-      const Spoken spoken = say(model, isa, golden, prefix);
+      const test::Spoken spoken = test::say(model, isa, golden, prefix);
       REQUIRE(spoken.durations == golden.i64(prefix + "durations"));
-      expect_spoken_near(golden, prefix + "spectrogram", spoken.spectrogram);
-      expect_spoken_near(golden, prefix + "waveform", spoken.waveform);
+      expect_voice_near(golden, prefix + "spectrogram", spoken.spectrogram);
+      expect_voice_near(golden, prefix + "waveform", spoken.waveform);
       for (const char* name : {"hidden.0", "hidden.1", "hidden.2"})
-        expect_spoken_near(golden, name, spoken.hidden.values.at(name));
+        expect_voice_near(golden, name, spoken.hidden.values.at(name));
     }
   }
 }
@@ -156,7 +91,7 @@ TEST("programs of a voice in 16 and 8 bits stay near those in 32") {
       TEST_ASSERT_LESS_THAN(bound, test::relative_error(run_program(exact, program, latents),
                                                         run_program(model, program, latents)));
     }
-    const Spoken spoken = say(model, MOTE_ISA_AUTO, golden, "");
+    const test::Spoken spoken = test::say(model, MOTE_ISA_AUTO, golden, "");
     TEST_ASSERT_LESS_THAN(of_one * std::sqrt(8.0),
                           test::relative_error(golden.f32("hidden.2"), spoken.hidden.values.at("hidden.2")));
   }

@@ -225,7 +225,8 @@ TEST("a model says lines with pauses between them, in pieces that a caller's sto
   const std::vector<std::vector<int32_t>> lines = {{0, 1, 0, 2, 0}, {0, 3, 0}};
   const auto said = [&](std::span<const std::vector<int32_t>> texts) {
     std::vector<float> samples;
-    REQUIRE(speak(*opened.model, opened.choices, texts, {}, {}, [&](std::span<const float> more) {
+    SpokenLines spoken({texts.begin(), texts.end()});
+    REQUIRE(speak(*opened.model, opened.choices, std::move(spoken), {}, {}, [&](std::span<const float> more) {
               samples.insert(samples.end(), more.begin(), more.end());
             }).ok());
     return samples;
@@ -239,7 +240,8 @@ TEST("a model says lines with pauses between them, in pieces that a caller's sto
   Hooks hooks;
   size_t given = 0;
   hooks.stop = [&] { return given != 0; };
-  const Status status = speak(*opened.model, opened.choices, lines, {}, hooks,
+  SpokenLines spoken({lines.begin(), lines.end()});
+  const Status status = speak(*opened.model, opened.choices, std::move(spoken), {}, hooks,
                               [&](std::span<const float> more) { given += more.size(); });
   REQUIRE(status.code() == MOTE_CANCELLED);
   REQUIRE((given > 0 && given < expected.size()));

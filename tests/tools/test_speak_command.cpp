@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "converter/readers/safetensors.h"
+#include "host/media/sound_file.h"
 #include "tests/tools/command.h"
 
 using namespace mote::testing;
@@ -54,7 +55,52 @@ TEST("speak writes a WAV of the model's rate, the same for the same seed", "[spe
   TEST_ASSERT_FALSE(wav == spoken("-p 'hello world' --seed 7"));
   TEST_ASSERT_GREATER_THAN(wav.size(), spoken("-p 'hello world' --speed 0.5").size());
   TEST_ASSERT_TRUE(spoken("-p ab") == spoken("--ids 0,1,0,2,0"));
-  TEST_ASSERT_TRUE(assert_works(run("speak " + voice() + " -p 'hello world' -o -")) == wav);
+}
+
+TEST("speak gives standard output the samples alone, as they are made", "[speak]") {
+  const std::string wav = spoken("-p 'hello world'");
+  TEST_ASSERT_TRUE(assert_works(run("speak " + voice() + " -p 'hello world' -o -")) == wav.substr(44));
+}
+
+TEST("speak takes a speaker by number or name, and other noise", "[speak]") {
+  const std::string file = (scratch() / "speakers.mote").string();
+  assert_works(
+      run("convert " + std::string(MOTE_SOURCE_DIR) + "/tests/written/voices/piper_speakers -o " + file));
+  const auto said = [&](const std::string& arguments) {
+    return assert_works(run("speak " + file + " --ids 1,0,16,0,13,0,2 -o - " + arguments));
+  };
+  const std::string first = said("");
+  TEST_ASSERT_TRUE(first == said("--speaker 0"));
+  TEST_ASSERT_TRUE(first == said("--speaker p0"));
+  TEST_ASSERT_FALSE(first == said("--speaker p2"));
+  TEST_ASSERT_TRUE(said("--speaker 2") == said("--speaker p2"));
+  TEST_ASSERT_TRUE(said("--noise 0 --duration-noise 0 --seed 1") ==
+                   said("--noise 0 --duration-noise 0 --seed 2"));
+  TEST_ASSERT_TRUE(said("") != said("--noise 0"));
+  assert_fails(run("speak " + file + " --ids 1 -o - --speaker p9"), 1, "there are 0 to 2: p0, p1, p2");
+  assert_fails(run("speak " + voice() + " --ids 1 -o - --speaker 1"), 1, "there is one, 0");
+  assert_fails(run("speak " + voice() + " -p a -o - --phonemes"), 1, "says texts, not phonemes");
+  TEST_ASSERT_TRUE(
+      assert_works(run("speak " + file + " --phonemes -p 'ab' -o - --noise 0 --duration-noise 0")) ==
+      assert_works(run("speak " + file + " --ids 1,0,9,0,10,0,2 -o - --noise 0 --duration-noise 0")));
+}
+
+TEST("speak writes a FLAC by the name, and refuses other endings", "[speak]") {
+  assert_fails(run("speak " + voice() + " -p a -o " + (scratch() / "a.mp3").string()), 2,
+               "the name ends in none of .wav");
+#ifdef MOTE_WRITES_FLAC
+  const std::string flac = (scratch() / "a.FLAC").string();
+  assert_works(run("speak " + voice() + " -p 'hello world' -o " + flac));
+  TEST_ASSERT_EQUAL_STRING("fLaC", read_text(flac).substr(0, 4).c_str());
+  const std::string wav = spoken("-p 'hello world'");
+  const auto decoded = mote::cli::open_sound(flac), plain = mote::cli::open_sound(as_bytes(wav));
+  std::vector<float> samples(wav.size()), expected(wav.size());
+  samples.resize(decoded->read(samples));
+  expected.resize(plain->read(expected));
+  TEST_ASSERT_EQUAL_UINT32(16000, decoded->rate());
+  TEST_ASSERT_EQUAL_UINT32((wav.size() - 44) / 2, samples.size());
+  REQUIRE(samples == expected);
+#endif
 }
 
 TEST("speak says what is wrong and writes nothing then", "[speak]") {

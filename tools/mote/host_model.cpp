@@ -56,9 +56,9 @@ HostCalls::HostCalls() {
     auto* const self = static_cast<HostCalls*>(user);
     if (self->on_text) self->run([&] { self->on_text({text, bytes}, id); });
   };
-  calls_.samples = [](void* user, const float*, uint64_t count, uint32_t) {
+  calls_.samples = [](void* user, const float* samples, uint64_t count, uint32_t rate) {
     auto* const self = static_cast<HostCalls*>(user);
-    if (self->on_samples) self->run([&] { self->on_samples(count); });
+    if (self->on_samples) self->run([&] { self->on_samples({samples, static_cast<size_t>(count)}, rate); });
   };
   calls_.progress = [](void* user, const char* stage, double part) {
     auto* const self = static_cast<HostCalls*>(user);

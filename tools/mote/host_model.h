@@ -70,7 +70,7 @@ class HostCalls {
   HostResult take(mote_host_result* result);
 
   std::function<void(std::string_view text, int32_t id)> on_text;
-  std::function<void(uint64_t count)> on_samples;
+  std::function<void(std::span<const float> samples, uint32_t rate)> on_samples;
   std::function<void(std::string_view stage, double part)> on_progress;
   std::function<void(std::string_view text, double begin, double end)> on_segment;
   std::function<void(std::string_view text, size_t agreed)> on_partial;

@@ -56,6 +56,7 @@ class MediaCalls(Base):
         *,
         seed: Optional[int] = None,
         speed: Optional[float] = None,
+        speaker: Union[int, str, None] = None,
         on_samples: Optional[Callable[[npt.NDArray[np.float32], int], None]] = None,
         **options: Any,
     ) -> Speech:
@@ -65,7 +66,7 @@ class MediaCalls(Base):
             inputs.set_text(0, text)
         else:
             inputs.set_ids(0, text)
-        json = options_json({"seed": seed, "speed": speed, **options})
+        json = options_json({"seed": seed, "speed": speed, "speaker": speaker, **options})
         listeners: Listeners = {"samples": _as_array(on_samples)}
         return run(self._handle, host().mote_host_speak, inputs, json, _speech, listeners)
 

@@ -274,7 +274,8 @@ mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count
    none). docs/cli.md says what they do. */
 mote_host_result* mote_host_transcribe(mote_host* model, const mote_host_input* input, const char* options,
                                        const mote_host_calls* calls);
-/* Samples [n] of a text that is said, or of ids, and {"rate", "samples", "seconds"}. Options: seed, speed. */
+/* Samples [n] of a text that is said, or of ids, and {"rate", "samples", "seconds"}. Options: seed, speed,
+   speaker (a number or a name), noise, duration-noise, phonemes (the text is phonemes already). */
 mote_host_result* mote_host_speak(mote_host* model, const mote_host_input* text, const char* options,
                                   const mote_host_calls* calls);
 /* For each picture {"width", "height", "boxes": [{"label", "probability", "box": [left, top, right, bottom]},

@@ -2,10 +2,12 @@
 #include "host/tasks/sound/speaker.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string>
 #include <utility>
 
 #include "host/tasks/bounded_steps.h"
-#include "host/tasks/text.h"
+#include "host/tasks/sentence.h"
 
 namespace mote::host {
 namespace {
@@ -13,6 +15,7 @@ namespace {
 constexpr uint32_t kLeastFrames = 128, kMostFrames = 1u << 16;
 constexpr uint32_t kFramesOfToken = 4;  // that there is room for at first
 constexpr double kPause = 0.3;          // seconds between utterances
+constexpr uint32_t kSpeakersToName = 10;
 
 mote_voice_info voice_of(const Model& model) {
   mote_voice_info voice;
@@ -71,43 +74,48 @@ Result<Utterance> utter(const Model& model, const mote_session_options& given, s
   }
 }
 
-Result<std::vector<std::vector<int32_t>>> lines_to_say(const Model& model, const SessionChoices& choices,
-                                                       std::string_view text) {
-  MOTE_TRY(require_tokenizer(model, Remedy::give_ids));
-  mote_session_options small = session_options(model, choices);
-  small.context = small.chunk = small.logit_rows = 1;
-  MOTE_TAKE(const Session session, Session::begin(model, small));
-  std::vector<std::vector<int32_t>> all;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    MOTE_TAKE(std::vector<int32_t> ids,
-              tokenize(model, session, text.substr(at, end - at), MOTE_ADD_SPECIAL));
-    if (!ids.empty()) all.push_back(std::move(ids));
-    at = end + 1;
+Result<uint32_t> find_speaker(const Model& model, std::string_view speaker) {
+  const uint32_t speakers = voice_of(model).speakers;
+  uint32_t number = 0;
+  const auto read = std::from_chars(speaker.data(), speaker.data() + speaker.size(), number);
+  if (read.ec == std::errc() && read.ptr == speaker.data() + speaker.size() && number < speakers)
+    return number;
+  std::string names;
+  for (uint32_t i = 0; i < speakers; ++i) {
+    const char* const name = mote_model_speaker(model.get(), i);
+    if (name == nullptr) break;
+    if (name == speaker) return i;
+    if (i == kSpeakersToName) names += ", ...";
+    if (i < kSpeakersToName) names += sentence("{}{}", i == 0 ? "" : ", ", name);
   }
-  return all;
+  if (speakers == 1) return failed("{} has no speaker '{}'; there is one, 0", model.name(), speaker);
+  return failed("{} has no speaker '{}'; there are 0 to {}{}{}", model.name(), speaker, speakers - 1,
+                names.empty() ? "" : ": ", names);
 }
 
-Status speak(const Model& model, const SessionChoices& choices,
-             std::span<const std::vector<int32_t>> utterances, const SpeakOptions& options,
-             const Hooks& hooks, const OnSamples& on_samples) {
+Status speak(const Model& model, const SessionChoices& choices, SpokenLines lines,
+             const SpeakOptions& options, const Hooks& hooks, const OnSamples& on_samples) {
   const mote_voice_info voice = voice_of(model);
   if (model.task() != MOTE_TASK_SPEAK) return failed("{} does not speak", model.name());
-  if (utterances.empty()) return failed("the text has nothing that the model can say");
   mote_speak_options speaking = mote_speak_options_default(model.get());
   speaking.seed = options.seed;
+  speaking.speaker = options.speaker.value_or(speaking.speaker);
   if (options.speed != 0.0f) speaking.speed *= options.speed;
+  speaking.noise = options.noise.value_or(speaking.noise);
+  speaking.duration_noise = options.duration_noise.value_or(speaking.duration_noise);
   const std::vector<float> pause(static_cast<size_t>(kPause * voice.rate));
   bool said = false;
   const auto give = [&](std::span<const float> samples) {
     said = true;
     on_samples(samples);
   };
-  for (const std::vector<int32_t>& ids : utterances) {
+  for (;;) {
+    MOTE_TAKE(const std::optional<std::vector<int32_t>> ids, lines.next());
+    if (!ids) break;
     if (said) on_samples(pause);
-    MOTE_TRY(utter(model, session_options(model, choices), ids, speaking, hooks, "speak", give).status());
+    MOTE_TRY(utter(model, session_options(model, choices), *ids, speaking, hooks, "speak", give).status());
   }
-  return {};
+  return said ? Status() : failed("the text has nothing that the model can say");
 }
 
 }  // namespace mote::host

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "host/tasks/hooks.h"
 #include "host/tasks/session.h"
+#include "host/tasks/sound/spoken_lines.h"
 #include "host/tasks/status.h"
 #include "mote/voice.h"
 
@@ -32,19 +34,19 @@ Result<Utterance> utter(const Model& model, const mote_session_options& given, s
                         const mote_speak_options& voice, const Hooks& hooks, std::string_view what,
                         const OnSamples& on_samples);
 
-/// Returns the ids of each line of a text that says something. Fails for a model without a tokenizer.
-Result<std::vector<std::vector<int32_t>>> lines_to_say(const Model& model, const SessionChoices& choices,
-                                                       std::string_view text);
-
 struct SpeakOptions {
-  uint64_t seed = 0;   // another way to say it
-  float speed = 0.0f;  // times the model's own; 0: that
+  uint64_t seed = 0;                           // another way to say it
+  float speed = 0.0f;                          // times the model's own; 0: that
+  std::optional<float> noise, duration_noise;  // none: the model's own
+  std::optional<uint32_t> speaker;
 };
+
+/// Returns the number of a speaker who is given by it or by a name.
+Result<uint32_t> find_speaker(const Model& model, std::string_view speaker);
 
 /// Says utterances one after the other, with a pause between them, at the rate of the model's voice. Fails
 /// for a model that does not speak, and where there is nothing to say.
-Status speak(const Model& model, const SessionChoices& choices,
-             std::span<const std::vector<int32_t>> utterances, const SpeakOptions& options,
-             const Hooks& hooks, const OnSamples& on_samples);
+Status speak(const Model& model, const SessionChoices& choices, SpokenLines lines,
+             const SpeakOptions& options, const Hooks& hooks, const OnSamples& on_samples);
 
 }  // namespace mote::host

@@ -28,11 +28,20 @@ typedef struct mote_voice_info {
   float speed;          /* by default; 2 is twice as fast */
   float noise;          /* by default: how much one utterance of a text differs from another */
   float duration_noise; /* the same of the tokens' durations */
+  uint32_t speakers;    /* 1 or more */
+  uint32_t speaker;     /* by default */
   uint32_t unused;
-  uint64_t reserved[4];
+  uint64_t reserved[3];
 } mote_voice_info;
 
 void mote_model_get_voice(const mote_model* model, mote_voice_info* info);
+
+/* The name of a speaker, from 0 on; null where the file names none. It lives as long as the model. */
+const char* mote_model_speaker(const mote_model* model, uint32_t speaker);
+
+/* The voice of espeak-ng ("en-us") whose phonemes the tokenizer reads in place of texts; null: it reads
+   texts. */
+const char* mote_model_phonemes(const mote_model* model);
 
 typedef struct mote_speak_options {
   float speed;                 /* above 0 */
@@ -41,10 +50,12 @@ typedef struct mote_speak_options {
   uint64_t seed;
   const float* token_noise; /* [2, n] standard normal numbers in place of the seed's, or null */
   const float* frame_noise; /* [latents, noise_frames] likewise; as many as there are frames */
-  uint64_t reserved[4];     /* 0 */
+  uint32_t speaker;         /* from 0 on */
+  uint32_t unused;          /* 0 */
+  uint64_t reserved[3];     /* 0 */
 } mote_speak_options;
 
-/* The model's speed and noises, seed 0. */
+/* The model's speed, noises and speaker, seed 0. */
 mote_speak_options mote_speak_options_default(const mote_model* model);
 
 /* Bytes that an utterance takes, of as many tokens and frames as the session's context and chunk allow; 0:

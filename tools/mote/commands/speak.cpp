@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote speak: text to speech.
-#include <algorithm>
-#include <cmath>
 #include <optional>
 #include <span>
 
 #include "host/base/error.h"
 #include "host/base/output_file.h"
+#include "host/media/writers/sound_writer.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/host_model.h"
 #include "tools/mote/ids.h"
@@ -19,52 +18,38 @@
 namespace mote::cli {
 namespace {
 
-constexpr uint64_t kMostSamples = 1u << 30;  // of a WAV, whose sizes have 32 bits
+constexpr uint64_t kMostSamples = 1u << 30;  // of a file: a WAV's sizes have 32 bits
+constexpr float kMostNoise = 10.0f;
 
 struct SpeakArguments {
   std::string file, output, text_file;
   std::optional<std::string> prompt, ids;
   uint64_t seed = 0;
   float speed = 0.0f;
+  std::optional<float> noise, duration_noise;
+  std::string speaker;
+  bool phonemes = false;
   SessionFlags session;
 };
 
-void put(std::vector<std::byte>& bytes, uint32_t value, size_t count) {
-  for (size_t i = 0; i < count; ++i) bytes.push_back(static_cast<std::byte>(value >> 8 * i));
-}
-
-void put(std::vector<std::byte>& bytes, const char (&name)[5]) {
-  for (size_t i = 0; i < 4; ++i) bytes.push_back(static_cast<std::byte>(name[i]));
-}
-
-/// A WAV of one channel, 16 bits a sample.
-std::vector<std::byte> wav_of(std::span<const float> samples, uint32_t rate) {
-  constexpr uint32_t kSampleBytes = 2, kHeader = 36, kFormat = 16, kPcm = 1, kChannels = 1, kBits = 16;
-  const auto data = static_cast<uint32_t>(samples.size() * kSampleBytes);
-  std::vector<std::byte> bytes;
-  put(bytes, "RIFF");
-  put(bytes, kHeader + data, 4);
-  put(bytes, "WAVE");
-  put(bytes, "fmt ");
-  put(bytes, kFormat, 4);
-  put(bytes, kPcm, 2);
-  put(bytes, kChannels, 2);
-  put(bytes, rate, 4);
-  put(bytes, rate * kSampleBytes, 4);
-  put(bytes, kSampleBytes, 2);
-  put(bytes, kBits, 2);
-  put(bytes, "data");
-  put(bytes, data, 4);
-  for (const float sample : samples) {
-    const float clipped = std::isfinite(sample) ? std::clamp(sample, -1.0f, 1.0f) : 0.0f;
-    put(bytes, static_cast<uint32_t>(std::lround(clipped * 32767.0f)), 2);
-  }
-  return bytes;
+/// Returns the options of mote_host_speak.
+nlohmann::ordered_json options_of(const SpeakArguments& arguments) {
+  nlohmann::ordered_json options = {{"seed", arguments.seed}};
+  if (arguments.speed != 0) options["speed"] = arguments.speed;
+  if (arguments.noise) options["noise"] = *arguments.noise;
+  if (arguments.duration_noise) options["duration-noise"] = *arguments.duration_noise;
+  if (!arguments.speaker.empty()) options["speaker"] = arguments.speaker;
+  if (arguments.phonemes) options["phonemes"] = true;
+  return options;
 }
 
 void speak_text(const SpeakArguments& arguments) {
   if (!arguments.prompt && !arguments.ids && arguments.text_file.empty())
     usage_fail("no text; give one with -p TEXT or --file FILE");
+  const bool streams = arguments.output == "-";
+  const std::optional<SoundFormat> format = sound_format(arguments.output);
+  if (!streams && !format)
+    usage_fail("-o {}: the name ends in none of {}, which are written", arguments.output, written_sounds());
   HostModel model(arguments.file, arguments.session);
   if (!model.is_for("speak")) convert::fail("{} does not speak", model.path());
   model.begin();
@@ -76,21 +61,26 @@ void speak_text(const SpeakArguments& arguments) {
   if (reads) text = read_text(arguments.text_file);
   if (arguments.prompt) text = *arguments.prompt;
   const mote_host_input input = arguments.ids ? ids_input(ids, "--ids") : text_input(text);
-  nlohmann::json options = {{"seed", arguments.seed}};
-  if (arguments.speed != 0) options["speed"] = arguments.speed;
   HostCalls calls;
   uint64_t count = 0;
-  calls.on_samples = [&](uint64_t more) {
-    count += more;
-    if (count > kMostSamples) convert::fail("the text is too long for one WAV; speak it in parts");
+  calls.on_samples = [&](std::span<const float> samples, uint32_t rate) {
+    if (streams && count == 0) note("samples of 16 bits, one channel, {} a second", rate);
+    count += samples.size();
+    if (streams) {
+      std::vector<std::byte> bytes;
+      add_samples(bytes, samples);
+      write_output({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      flush_output();
+    } else if (count > kMostSamples) {
+      convert::fail("the text is too long for one file; speak it in parts");
+    }
   };
   const HostResult said =
-      calls.take(mote_host_speak(model.get(), &input, options.dump().c_str(), calls.get()));
+      calls.take(mote_host_speak(model.get(), &input, text_of(options_of(arguments)).c_str(), calls.get()));
+  if (streams) return;
   const auto rate = said.json().at("rate").get<uint32_t>();
-  const std::vector<std::byte> wav = wav_of(said.values(), rate);
-  if (arguments.output == "-") return write_output({reinterpret_cast<const char*>(wav.data()), wav.size()});
   convert::OutputFile output(arguments.output);
-  output.write(wav);
+  output.write(sound_bytes(*format, said.values(), rate));
   output.commit();
   note("{}: {:.1f} s", arguments.output, static_cast<double>(count) / rate);
 }
@@ -107,11 +97,21 @@ void add_speak(CommandLine& line) {
       .type("IDS")
       .excludes(prompt)
       .excludes(text);
-  command.option("-o,--output", &arguments.output, "WAV of 16 bits; -: standard output")
+  command
+      .option("-o,--output", &arguments.output,
+              "Sound of 16 bits, .wav or .flac; -: standard output gets samples as they are made")
       .type("FILE")
       .required();
   command.option("--seed", &arguments.seed, "Another way to say it (default: 0)").type("N");
   command.option("--speed", &arguments.speed, "Times the model's own speed").type("S").range(0.1f, 10.0f);
+  command.option("--speaker", &arguments.speaker, "Number or name of a speaker (default: 0)").type("S");
+  command.flag("--phonemes", &arguments.phonemes, "The text is phonemes already, as espeak-ng writes them");
+  command.option("--noise", &arguments.noise, "How much one way to say it differs from another")
+      .type("X")
+      .range(0.0f, kMostNoise);
+  command.option("--duration-noise", &arguments.duration_noise, "The same of how long tokens are said")
+      .type("X")
+      .range(0.0f, kMostNoise);
   add_session_flags(command, arguments.session);
 }
 

@@ -27,6 +27,16 @@ struct VoiceRows {
   }
 };
 
+/// Returns the speaker of a case; 0 where the file names none.
+uint32_t speaker_of(const ModelFile& file, const convert::SafetensorsFile& data, const std::string& prefix) {
+  const std::string name = prefix + "speaker_id";
+  if (!data.has(name)) return 0;
+  const std::vector<int64_t> speaker = data.i64(name);
+  if (speaker.size() != 1 || speaker[0] < 0 || speaker[0] > UINT32_MAX)
+    convert::fail("{}: {} is no number of a speaker", file.path(), name);
+  return static_cast<uint32_t>(speaker[0]);
+}
+
 /// Computes a case of one text.
 class VoiceCase {
  public:
@@ -64,6 +74,7 @@ class VoiceCase {
     options.token_noise = of_tokens.data();
     options.frame_noise = of_frames.data();
     options.noise_frames = static_cast<uint32_t>(shape[2]);
+    options.speaker = speaker_of(file_, data, prefix);
     run(prefix, options);
   }
 
@@ -88,6 +99,7 @@ void forward_voice(const ModelFile& file, const mote_session_options& given, con
     if (hidden) options.trace = VoiceRows::take, options.trace_user = &rows;
     mote_speak_options silent = mote_speak_options_default(file.model());
     silent.noise = silent.duration_noise = 0.0f;
+    silent.speaker = speaker_of(file, data, item.prefix);
     VoiceCase(file, options, item, outputs).run(item.prefix, silent);
     if (!item.prefix.empty()) continue;
     for (const auto& [name, tensor] : data.tensors()) {
