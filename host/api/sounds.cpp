@@ -10,9 +10,11 @@
 #include "host/api/result.h"
 #include "host/api/speech_options.h"
 #include "host/api/transcript.h"
+#include "host/base/output_file.h"
 #include "host/inputs/sound_file_input.h"
 #include "host/media/deflated.h"
 #include "host/media/microphone.h"
+#include "host/media/writers/sound_writer.h"
 #include "host/tasks/picture_encoder.h"
 #include "host/tasks/sound/live.h"
 #include "host/tasks/sound/sound_labels.h"
@@ -161,6 +163,7 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
 }
 
 constexpr float kMostNoise = 10.0f;
+constexpr size_t kMostOfFile = 1u << 30;  // samples: a WAV's sizes have 32 bits
 
 host::Result<host::SpokenLines> spoken_lines(const host::Model& model, const host::SessionChoices& choices,
                                              const mote_host_input& input, bool is_phonemes) {
@@ -183,10 +186,18 @@ host::Status speak(mote_host& opened, const mote_host_input& input, const char* 
   options.read("duration-noise", wanted.duration_noise, 0.0f, kMostNoise);
   bool is_phonemes = false;
   options.read("phonemes", is_phonemes);
+  std::string output;
+  options.read("output", output);
+  bool keeps = true;
+  options.read("values", keeps);
+  const std::optional<cli::SoundFormat> format = cli::sound_format(output);
   nlohmann::ordered_json given_speaker;
   options.read("speaker", given_speaker);
   options.finish();
   if (model.task() != MOTE_TASK_SPEAK) return host::failed("{} does not speak", model.name());
+  if (format && !keeps) return host::failed("output and no values exclude each other");
+  if (!output.empty() && !format)
+    return host::failed("{}: its name ends in none of {}, which are written", output, cli::written_sounds());
   mote_voice_info voice;
   mote_model_get_voice(model.get(), &voice);
   if (!given_speaker.is_null()) {
@@ -198,15 +209,24 @@ host::Status speak(mote_host& opened, const mote_host_input& input, const char* 
   const Turn turn(opened, "speak", hooks);
   const host::SessionChoices choices = opened.choices(turn->platform());
   MOTE_TAKE(host::SpokenLines lines, spoken_lines(model, choices, input, is_phonemes));
+  uint64_t count = 0;
   const mote_host_calls heard = calls == nullptr ? mote_host_calls{} : *calls;
   MOTE_TRY(host::speak(model, choices, std::move(lines), wanted, hooks, [&](std::span<const float> more) {
-    reply.values.insert(reply.values.end(), more.begin(), more.end());
+    if (keeps) reply.values.insert(reply.values.end(), more.begin(), more.end());
+    count += more.size();
     if (heard.samples != nullptr) heard.samples(heard.user, more.data(), more.size(), voice.rate);
   }));
+  reply.json = {
+      {"rate", voice.rate}, {"samples", count}, {"seconds", static_cast<double>(count) / voice.rate}};
+  if (format) {
+    if (reply.values.size() > kMostOfFile)
+      return host::failed("{}: the text is too long for one file; speak it in parts", output);
+    convert::OutputFile file(output);
+    file.write(cli::sound_bytes(*format, reply.values, voice.rate));
+    file.commit();
+    reply.values.clear();
+  }
   reply.shape = {reply.values.size()};
-  reply.json = {{"rate", voice.rate},
-                {"samples", reply.values.size()},
-                {"seconds", static_cast<double>(reply.values.size()) / voice.rate}};
   return {};
 }
 

@@ -191,19 +191,19 @@ mote_host_result* mote_host_detokenize(mote_host* model, const int32_t* ids, siz
    "stood", "off": why there were no guesses}, ...}. No inputs: makes the session alone. Options: tokens,
    greedy, temp, top-k, top-p, min-p, seed, repeat-penalty, stop (a text or a list), ignore-stop, speculate
    ("off", "auto", "lookup"), speculate-max, speculate-match (guesses of tokens, mote/speculate.h: the answer
-   is the same), those of mote_host_grammar, grammar (a file of its tables), after-within, heal, chat (the text
-   is a message), system, messages (the text is a conversation in JSON: a list of
-   messages, or an object with messages, tools, documents and variables of the model's chat template), set (an
-   object of such variables), context-full, save-state (the file that gets the session after the prompt),
-   load-state (such a file, which the prompt goes on from). */
+   is the same), those of mote_host_grammar, grammar (a file of its tables), after-within, heal, chat (the
+   text is a message), system, messages (the text is a conversation in JSON: a list of messages, or an object
+   with messages, tools, documents and variables of the model's chat template), set (an object of such
+   variables), context-full, save-state (the file that gets the session after the prompt), load-state (such a
+   file, which the prompt goes on from). */
 mote_host_result* mote_host_generate(mote_host* model, const mote_host_input* inputs, size_t count,
                                      const char* options, const mote_host_calls* calls);
 
-/* Compiles the shape of answers to tables, as bytes: those of the option "grammar", and of mote/grammar.h. {"bytes",
-   "states", "rules", "masks", "depth"}. A model's vocabulary gives them masks, and they fit no other; null: they fit
-   any. Options: json-schema (an object, its text, or a file), any-json, regex, choice (a text or a list), gbnf (a
-   file), trigger (TEXT=SCHEMA, or a list), whitespace, digits, after, grammar-depth, grammar-states, grammar-bytes,
-   grammar-seconds. */
+/* Compiles the shape of answers to tables, as bytes: those of the option "grammar", and of mote/grammar.h.
+   {"bytes", "states", "rules", "masks", "depth"}. A model's vocabulary gives them masks, and they fit no
+   other; null: they fit any. Options: json-schema (an object, its text, or a file), any-json, regex, choice
+   (a text or a list), gbnf (a file), trigger (TEXT=SCHEMA, or a list), whitespace, digits, after,
+   grammar-depth, grammar-states, grammar-bytes, grammar-seconds. */
 mote_host_result* mote_host_grammar(mote_host* model, const char* options);
 
 /* Vectors [count, width] of texts, or of pictures for a model of pictures. Texts have the model's default
@@ -275,7 +275,9 @@ mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count
 mote_host_result* mote_host_transcribe(mote_host* model, const mote_host_input* input, const char* options,
                                        const mote_host_calls* calls);
 /* Samples [n] of a text that is said, or of ids, and {"rate", "samples", "seconds"}. Options: seed, speed,
-   speaker (a number or a name), noise, duration-noise, phonemes (the text is phonemes already). */
+   speaker (a number or a name), noise, duration-noise, phonemes (the text is phonemes already),
+   output (a .wav or .flac that gets the samples, in place of values), values (false: calls->samples alone
+   gets them). */
 mote_host_result* mote_host_speak(mote_host* model, const mote_host_input* text, const char* options,
                                   const mote_host_calls* calls);
 /* For each picture {"width", "height", "boxes": [{"label", "probability", "box": [left, top, right, bottom]},

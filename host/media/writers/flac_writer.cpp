@@ -9,6 +9,7 @@
 #include <new>
 
 #include "host/base/error.h"
+#include "host/base/samples.h"
 #include "host/media/writers/sound_writer.h"
 
 namespace mote::cli {
@@ -59,7 +60,7 @@ std::vector<std::byte> flac_bytes(std::span<const float> samples, uint32_t rate)
   std::vector<FLAC__int32> block(kBlock);
   for (size_t at = 0; works && at < samples.size(); at += kBlock) {
     const size_t count = std::min(kBlock, samples.size() - at);
-    for (size_t i = 0; i < count; ++i) block[i] = sample_of_16_bits(samples[at + i]);
+    for (size_t i = 0; i < count; ++i) block[i] = convert::sample_of_16_bits(samples[at + i]);
     works = FLAC__stream_encoder_process_interleaved(flac, block.data(), static_cast<uint32_t>(count)) != 0;
   }
   if (!works || FLAC__stream_encoder_finish(flac) == 0)

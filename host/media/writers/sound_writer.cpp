@@ -2,10 +2,10 @@
 #include "host/media/writers/sound_writer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "host/base/error.h"
+#include "host/base/samples.h"
 
 namespace mote::cli {
 namespace {
@@ -35,7 +35,7 @@ std::vector<std::byte> wav_bytes(std::span<const float> samples, uint32_t rate) 
   put(bytes, kBits, 2);
   put(bytes, "data");
   put(bytes, data, 4);
-  add_samples(bytes, samples);
+  convert::add_samples(bytes, samples);
   return bytes;
 }
 
@@ -58,15 +58,6 @@ const char* written_sounds() {
 #else
   return ".wav";
 #endif
-}
-
-int32_t sample_of_16_bits(float sample) {
-  const float clipped = std::isfinite(sample) ? std::clamp(sample, -1.0f, 1.0f) : 0.0f;
-  return static_cast<int32_t>(std::lround(clipped * 32767.0f));
-}
-
-void add_samples(std::vector<std::byte>& bytes, std::span<const float> samples) {
-  for (const float sample : samples) put(bytes, static_cast<uint32_t>(sample_of_16_bits(sample)), 2);
 }
 
 std::vector<std::byte> sound_bytes(SoundFormat format, std::span<const float> samples, uint32_t rate) {

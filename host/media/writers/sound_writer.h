@@ -20,12 +20,6 @@ std::optional<SoundFormat> sound_format(const std::string& path);
 /// Returns the endings of files that can be written, for messages.
 const char* written_sounds();
 
-/// Returns a sample from -1 to 1 as a whole number of 16 bits; what is no number is 0.
-int32_t sample_of_16_bits(float sample);
-
-/// Appends samples from -1 to 1 in 16 bits, the lower byte first.
-void add_samples(std::vector<std::byte>& bytes, std::span<const float> samples);
-
 /// Returns a whole file. There are at most 2^30 samples.
 std::vector<std::byte> sound_bytes(SoundFormat format, std::span<const float> samples, uint32_t rate);
 

@@ -6,7 +6,7 @@
 
 #include "host/base/error.h"
 #include "host/base/output_file.h"
-#include "host/media/writers/sound_writer.h"
+#include "host/base/samples.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/host_model.h"
 #include "tools/mote/ids.h"
@@ -18,7 +18,6 @@
 namespace mote::cli {
 namespace {
 
-constexpr uint64_t kMostSamples = 1u << 30;  // of a file: a WAV's sizes have 32 bits
 constexpr float kMostNoise = 10.0f;
 
 struct SpeakArguments {
@@ -40,6 +39,11 @@ nlohmann::ordered_json options_of(const SpeakArguments& arguments) {
   if (arguments.duration_noise) options["duration-noise"] = *arguments.duration_noise;
   if (!arguments.speaker.empty()) options["speaker"] = arguments.speaker;
   if (arguments.phonemes) options["phonemes"] = true;
+  if (arguments.output == "-") {
+    options["values"] = false;
+  } else {
+    options["output"] = arguments.output;
+  }
   return options;
 }
 
@@ -47,9 +51,6 @@ void speak_text(const SpeakArguments& arguments) {
   if (!arguments.prompt && !arguments.ids && arguments.text_file.empty())
     usage_fail("no text; give one with -p TEXT or --file FILE");
   const bool streams = arguments.output == "-";
-  const std::optional<SoundFormat> format = sound_format(arguments.output);
-  if (!streams && !format)
-    usage_fail("-o {}: the name ends in none of {}, which are written", arguments.output, written_sounds());
   HostModel model(arguments.file, arguments.session);
   if (!model.is_for("speak")) convert::fail("{} does not speak", model.path());
   model.begin();
@@ -62,27 +63,20 @@ void speak_text(const SpeakArguments& arguments) {
   if (arguments.prompt) text = *arguments.prompt;
   const mote_host_input input = arguments.ids ? ids_input(ids, "--ids") : text_input(text);
   HostCalls calls;
-  uint64_t count = 0;
-  calls.on_samples = [&](std::span<const float> samples, uint32_t rate) {
-    if (streams && count == 0) note("samples of 16 bits, one channel, {} a second", rate);
-    count += samples.size();
-    if (streams) {
+  bool begun = false;
+  if (streams) {
+    calls.on_samples = [&](std::span<const float> samples, uint32_t rate) {
+      if (!begun) note("samples of 16 bits, one channel, {} a second", rate);
+      begun = true;
       std::vector<std::byte> bytes;
-      add_samples(bytes, samples);
+      convert::add_samples(bytes, samples);
       write_output({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
       flush_output();
-    } else if (count > kMostSamples) {
-      convert::fail("the text is too long for one file; speak it in parts");
-    }
-  };
+    };
+  }
   const HostResult said =
       calls.take(mote_host_speak(model.get(), &input, text_of(options_of(arguments)).c_str(), calls.get()));
-  if (streams) return;
-  const auto rate = said.json().at("rate").get<uint32_t>();
-  convert::OutputFile output(arguments.output);
-  output.write(sound_bytes(*format, said.values(), rate));
-  output.commit();
-  note("{}: {:.1f} s", arguments.output, static_cast<double>(count) / rate);
+  if (!streams) note("{}: {:.1f} s", arguments.output, said.json().at("seconds").get<double>());
 }
 
 }  // namespace
