@@ -206,9 +206,13 @@ void take_frames(const mote_session* session, mote_utterance* utterance) {
     memcpy(utterance->latents + uint64_t{i} * width, mote_session_output(session, i), width * sizeof(float));
 }
 
+/// Frames of the first piece, so that it is there soon; pieces grow with what has been said.
+constexpr uint32_t kFirstFrames = 16;
+
 SpokenPiece next_piece(const mote_utterance& utterance) {
   const uint32_t reach = utterance.model->root->voice()->reach(), left = utterance.frames - utterance.spoken;
-  const uint32_t most = most_piece(*utterance.model), frames = left < most ? left : most;
+  const uint32_t grown = utterance.spoken < kFirstFrames ? kFirstFrames : utterance.spoken;
+  const uint32_t most = lesser(most_piece(*utterance.model), grown), frames = lesser(left, most);
   const uint32_t behind = left - frames < reach ? left - frames : reach;
   return {frames, utterance.spoken < reach ? 0 : utterance.spoken - reach,
           utterance.spoken + frames + behind};
