@@ -212,7 +212,8 @@ constexpr uint32_t kFirstFrames = 16;
 SpokenPiece next_piece(const mote_utterance& utterance) {
   const uint32_t reach = utterance.model->root->voice()->reach(), left = utterance.frames - utterance.spoken;
   const uint32_t grown = utterance.spoken < kFirstFrames ? kFirstFrames : utterance.spoken;
-  const uint32_t most = lesser(most_piece(*utterance.model), grown), frames = lesser(left, most);
+  const uint32_t fits = most_piece(*utterance.model), most = grown < fits ? grown : fits;
+  const uint32_t frames = left < most ? left : most;
   const uint32_t behind = left - frames < reach ? left - frames : reach;
   return {frames, utterance.spoken < reach ? 0 : utterance.spoken - reach,
           utterance.spoken + frames + behind};

@@ -142,8 +142,32 @@ TEST("time warping gives each token the frame where the cheapest way comes to it
   const std::vector<float> costs = {-1, -1, 1, 1, 1, 1, 1, -1, 1, 1, 1, 1, 1, -1, -1};
   TEST_ASSERT_TRUE(mote::host::warp_tokens(costs, 3, 5) == std::vector<uint32_t>({0, 2, 3}));
   TEST_ASSERT_TRUE(mote::host::warp_tokens(std::vector<float>{0, 0}, 2, 1) == std::vector<uint32_t>({0, 0}));
-  std::vector<float> shares = {1, 1, 1, 9, 1, 3, 3, 3, 1, 3};
-  mote::host::normalize_shares(shares, 2, 5, 3);
-  const std::vector<float> expected = {-1, -1, -1, -1, 1, 1, 1, 1, 1, -1};
-  for (size_t i = 0; i < shares.size(); ++i) TEST_ASSERT_FLOAT_WITHIN(1e-6, expected[i], shares[i]);
+}
+
+TEST("shares of frames get mean 0 and variance 1 over tokens, and medians of seven frames", "[words]") {
+  // Frames of 1 and 3 become -1 and 1: which token has which is a bit of each frame, so that all orders of
+  // seven bits come up; frames before the first and behind the last are those reflected.
+  for (uint32_t frames : {1u, 3u, 4u, 7u, 40u}) {
+    for (uint32_t seed = 1; seed < 200; ++seed) {
+      std::vector<float> shares(2 * frames), bits(frames);
+      for (uint32_t i = 0; i < frames; ++i) {
+        bits[i] = (seed * 2654435761u >> i % 32 & 1) != 0 ? 1.0f : -1.0f;
+        shares[i] = 2.0f + bits[i];
+        shares[frames + i] = 2.0f - bits[i];
+      }
+      mote::host::normalize_shares(shares, 2, frames);
+      for (int32_t i = 0; i < static_cast<int32_t>(frames); ++i) {
+        float sum = 0;
+        for (int32_t k = i - 3; k <= i + 3 && frames > 3; ++k) {
+          const int32_t last = static_cast<int32_t>(frames) - 1, at = k < 0      ? -k
+                                                                      : k > last ? 2 * last - k
+                                                                                 : k;
+          sum += bits[static_cast<size_t>(at)];
+        }
+        const float expected = frames > 3 ? (sum > 0 ? 1.0f : -1.0f) : bits[static_cast<size_t>(i)];
+        TEST_ASSERT_FLOAT_WITHIN(1e-6, expected, shares[static_cast<size_t>(i)]);
+        TEST_ASSERT_FLOAT_WITHIN(1e-6, -expected, shares[frames + static_cast<size_t>(i)]);
+      }
+    }
+  }
 }

@@ -11,7 +11,7 @@ namespace {
 
 enum class Came : uint8_t { from_both, from_token, from_frame };
 
-constexpr uint32_t kSide = 16;  // frames whose medians are found side by side
+constexpr uint32_t kReach = 3;  // frames on either side of one that its median is of
 
 void normalize_frames(std::span<float> shares, uint32_t tokens, uint32_t frames) {
   std::vector<double> means(frames), deviations(frames);
@@ -37,41 +37,39 @@ void normalize_frames(std::span<float> shares, uint32_t tokens, uint32_t frames)
   }
 }
 
-/// Writes the medians of `width` numbers from each of kSide places of `padded` on: all are sorted by exchanges of
-/// neighbours, side by side.
-void medians(const float* padded, uint32_t width, float* sorted, float* out) {
-  for (uint32_t i = 0; i < width; ++i) std::copy_n(padded + i, kSide, sorted + size_t{i} * kSide);
-  for (uint32_t round = 0; round < width; ++round) {
-    for (uint32_t i = round % 2; i + 1 < width; i += 2) {
-      float *low = sorted + size_t{i} * kSide, *high = low + kSide;
-      for (uint32_t j = 0; j < kSide; ++j) {
-        const float a = low[j], b = high[j];
-        low[j] = a < b ? a : b;
-        high[j] = a < b ? b : a;
-      }
-    }
+void exchange(float& low, float& high) {
+  const float a = low, b = high;
+  low = a < b ? a : b;
+  high = a < b ? b : a;
+}
+
+/// Writes the medians of seven numbers, from each of `count` places of `from` on, by a network of exchanges,
+/// which the compiler does for several places at once.
+void medians(const float* __restrict from, uint32_t count, float* __restrict to) {
+  for (uint32_t i = 0; i < count; ++i) {
+    float a = from[i], b = from[i + 1], c = from[i + 2], d = from[i + 3], e = from[i + 4], f = from[i + 5],
+          g = from[i + 6];
+    exchange(a, f), exchange(a, d), exchange(b, g), exchange(c, e), exchange(a, b), exchange(d, f);
+    exchange(c, g), exchange(c, d), exchange(d, g), exchange(e, f), exchange(b, e), exchange(b, d);
+    exchange(d, e);
+    to[i] = d;
   }
-  std::copy_n(sorted + size_t{width / 2} * kSide, kSide, out);
 }
 
 }  // namespace
 
-void normalize_shares(std::span<float> shares, uint32_t tokens, uint32_t frames, uint32_t width) {
+void normalize_shares(std::span<float> shares, uint32_t tokens, uint32_t frames) {
   normalize_frames(shares, tokens, frames);
-  const uint32_t reach = width / 2;
-  if (frames <= reach) return;
-  std::vector<float> padded(size_t{frames} + 2 * reach + kSide), sorted(size_t{width} * kSide), found(kSide);
+  if (frames <= kReach) return;
+  std::vector<float> padded(size_t{frames} + 2 * kReach);
   for (uint32_t token = 0; token < tokens; ++token) {
     const std::span<float> row = shares.subspan(size_t{token} * frames, frames);
-    std::copy(row.begin(), row.end(), padded.begin() + reach);
-    for (uint32_t i = 1; i <= reach; ++i) {
-      padded[reach - i] = row[i];
-      padded[reach + frames - 1 + i] = row[frames - 1 - i];
+    std::copy(row.begin(), row.end(), padded.begin() + kReach);
+    for (uint32_t i = 1; i <= kReach; ++i) {
+      padded[kReach - i] = row[i];
+      padded[kReach + frames - 1 + i] = row[frames - 1 - i];
     }
-    for (uint32_t frame = 0; frame < frames; frame += kSide) {
-      medians(padded.data() + frame, width, sorted.data(), found.data());
-      std::copy_n(found.begin(), std::min(kSide, frames - frame), row.begin() + frame);
-    }
+    medians(padded.data(), frames, row.data());
   }
 }
 

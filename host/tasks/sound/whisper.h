@@ -65,8 +65,7 @@ class WhisperDecoder {
   Result<WhisperText> decode(const std::vector<int32_t>& earlier, const Hooks& hooks);
   /// Computes the text's tokens once more, without times and earlier text, and watches the heads that look
   /// where they are said. `frames` are positions of the source; shares are smoothed over `median` of them.
-  Result<WhisperAlignment> align(const std::vector<int32_t>& ids, uint32_t frames, uint32_t median,
-                                 const Hooks& hooks);
+  Result<WhisperAlignment> align(const std::vector<int32_t>& ids, uint32_t frames, const Hooks& hooks);
   Result<std::string> text_of(const std::vector<int32_t>& ids) const;
   /// Returns the ids of a text that stands in front of others.
   Result<std::vector<int32_t>> ids_of(const std::string& text) const;

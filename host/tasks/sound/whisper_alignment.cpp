@@ -123,7 +123,7 @@ Status WhisperDecoder::run_watched(const std::vector<int32_t>& ids, size_t first
 }
 
 Result<WhisperAlignment> WhisperDecoder::align(const std::vector<int32_t>& texts, uint32_t frames,
-                                               uint32_t median, const Hooks& hooks) {
+                                               const Hooks& hooks) {
   std::vector<int32_t> ids = begin_;
   std::erase(ids, tokens_.speech.no_timestamps);
   // The original names the task behind every language.
@@ -149,7 +149,7 @@ Result<WhisperAlignment> WhisperDecoder::align(const std::vector<int32_t>& texts
     MOTE_TRY(run_watched(
         ids, first, texts.size(), [&](uint32_t row) { shares.begin_run(row); }, found, hooks));
     for (size_t head = 0; head < some.size(); ++head) {
-      normalize_shares(shares.of_head(head), rows, frames, median);
+      normalize_shares(shares.of_head(head), rows, frames);
       const std::span<const float> of_texts =
           shares.of_head(head).subspan(first * frames, found.costs.size());
       for (size_t i = 0; i < of_texts.size(); ++i) found.costs[i] += of_texts[i];

@@ -12,7 +12,6 @@
 namespace mote::host {
 namespace {
 
-constexpr uint32_t kMedianFrames = 7;
 constexpr double kLongestMedian = 0.7, kPartOfSecond = 0.5;
 constexpr std::string_view kEndsSentence = ".。!！?？", kPrepended = "\"'“¿([{-",
                            kAppended = "\"'.。,，!！?？:：”)]}、";
@@ -79,7 +78,7 @@ Result<std::vector<WhisperWords::Word>> WhisperWords::align(const std::vector<in
                                                             const Hooks& hooks) const {
   std::vector<Word> words;
   if (ids.empty() || frames == 0) return words;
-  MOTE_TAKE(const WhisperAlignment found, decoder_->align(ids, frames, kMedianFrames, hooks));
+  MOTE_TAKE(const WhisperAlignment found, decoder_->align(ids, frames, hooks));
   // The marks behind the text are where its last word ends.
   const std::vector<uint32_t> begins =
       warp_tokens(found.costs, static_cast<uint32_t>(ids.size()) + 1, frames);
