@@ -189,7 +189,7 @@ TEST("labels of CTC are parted and lowered as tokenizer_config.json says, in the
 TEST("texts of labels are the original's, by the files that transformers' processors save", "[sound]") {
   const json known = json::parse(read_text(std::string(MOTE_SOURCE_DIR) + "/tests/written/sound/ctc.json"));
   TEST_ASSERT_GREATER_THAN(5u, known.at("cases").size());
-  int number = 0;
+  int number = 0, compared = 0;
   for (const json& one : known.at("cases")) {
     CAPTURE(one.at("name").get<std::string>());
     const std::string name = "ctc" + std::to_string(number++);
@@ -203,7 +203,31 @@ TEST("texts of labels are the original's, by the files that transformers' proces
     TEST_ASSERT_EQUAL_STRING(text + "\n", assert_works(run("transcribe " + file + " " + sound)));
     const json all = assert_json(run("transcribe " + file + " " + sound + " --json"));
     TEST_ASSERT_EQUAL_STRING(text, all.at("text").get<std::string>());
+    if (!one.contains("words")) continue;
+    // The original's words are not those of its text where labels are cleaned up or parted by other signs.
+    std::string joined;
+    for (const json& word : one.at("words"))
+      joined += (joined.empty() ? "" : " ") + word[0].get<std::string>();
+    if (joined != text) continue;
+    ++compared;
+    std::vector<json> words;
+    const json found = assert_json(run("transcribe " + file + " " + sound + " --json --words"));
+    for (const json& segment : found.at("segments"))
+      for (const json& word : segment.at("words")) words.push_back(word);
+    TEST_ASSERT_EQUAL_UINT32(one.at("words").size(), words.size());
+    for (size_t i = 0; i < words.size(); ++i) {
+      CAPTURE(i);
+      const json& expected = one.at("words")[i];
+      // With the space in front, but at the begin of a segment.
+      const std::string word = words[i].at("word"), own = expected[0];
+      CAPTURE(word);
+      REQUIRE((word == own || word == " " + own));
+      TEST_ASSERT_FLOAT_WITHIN(0.001, expected[1].get<double>(), words[i].at("start").get<double>());
+      TEST_ASSERT_FLOAT_WITHIN(0.001, expected[2].get<double>(), words[i].at("end").get<double>());
+      REQUIRE((words[i].at("probability") > 0 && words[i].at("probability") <= 1));
+    }
   }
+  TEST_ASSERT_GREATER_OR_EQUAL(4, compared);
 }
 
 TEST("a padding that no label has, and tokens of the same text, are refused by name", "[sound]") {

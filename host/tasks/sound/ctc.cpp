@@ -130,6 +130,18 @@ class CtcTranscriber {
     mote_program_info program;
     mote_model_get_program(model.get(), 0, &program);
     width_ = program.input_width;
+    step_ = samples_of_frame();
+  }
+  uint32_t frames_of(size_t samples) const {
+    return mote_model_output_rows(model_->get(), mote_sound_rows(model_->get(), samples));
+  }
+  /// Returns by how many samples one frame begins behind the other: the product of the convolutions' strides.
+  double samples_of_frame() const {
+    size_t first = 0, second = 0;
+    const size_t most = window();
+    while (first < most && frames_of(first) == 0) ++first;
+    for (second = first; second < most && frames_of(second) < 2;) ++second;
+    return second < most ? static_cast<double>(second - first) : static_cast<double>(most);
   }
   static Status check(const Model& model) {
     if (model.label(0) == std::string_view("<0>"))
@@ -142,13 +154,13 @@ class CtcTranscriber {
   Status hear(const std::vector<float>& samples, uint64_t first, size_t begin, size_t end, const Hooks& hooks,
               CtcReader& reader) {
     const uint32_t rows = mote_sound_rows(model_->get(), samples.size());
-    const uint32_t frames = mote_model_output_rows(model_->get(), rows);
+    const uint32_t frames = frames_of(samples.size());
     if (frames == 0) return {};  // too short to hear
     std::vector<float> values = samples;
     if (sound_.normalize != 0) normalize_samples(values);
     values.resize(size_t{rows} * width_);
     MOTE_TRY(encode_values(session_, values.data(), rows, hooks, model_->name()));
-    const double step = static_cast<double>(samples.size()) / frames;
+    const double step = step_;
     for (uint32_t frame = 0; frame < frames; ++frame) {
       const double at = (frame + 0.5) * step;
       if (at < static_cast<double>(begin) || at >= static_cast<double>(end)) continue;
@@ -164,6 +176,7 @@ class CtcTranscriber {
   const Model* model_;
   mote_sound_info sound_;
   uint32_t width_ = 0;
+  double step_ = 0;  // samples
   Session session_;
 };
 
