@@ -13,8 +13,8 @@ namespace mote {
 
 inline constexpr uint32_t kGrammarMagic = 0x4D52474D;     // "MGRM"
 inline constexpr uint32_t kVocabularyMagic = 0x434F564D;  // "MVOC"
-inline constexpr uint32_t kGrammarVersion = 1;
-inline constexpr uint32_t kVocabularyVersion = 1;
+inline constexpr uint32_t kGrammarVersion = 2;
+inline constexpr uint32_t kVocabularyVersion = 2;
 inline constexpr uint32_t kMaxGrammarStates = 65535;
 inline constexpr uint32_t kMaxGrammarDepth = 200;
 inline constexpr uint32_t kMaxTokenBytes = 255;  // a longer token is in no answer of a grammar
@@ -43,7 +43,8 @@ struct VocabularyHeader {
   uint32_t textless;       // uint32 [textless]: ids without a text, or with one that is too long
   uint32_t longest;        // depth of the deepest step
   // uint32 [vocab] follow: the step where each id's text ends, with kSpecialPlace of the special ones;
-  // kNoPlace
+  // kNoPlace. Then uint32 [257]: number b is the first of `steps` of depth 1 whose byte is b or more, or the
+  // number of steps.
 };
 static_assert(sizeof(VocabularyHeader) == 40);
 
@@ -99,8 +100,9 @@ static_assert(sizeof(GrammarRule) == 48);
 /// Row of a dense state: the target of each byte, 0 for none.
 using GrammarRow = uint16_t[256];
 
-/// Tokens that may follow a state whatever lies above it on the stack: a level for each number of counts that
-/// they may take, and tries of those that have to be tried from the byte on that leaves the certain part.
+/// Tokens that may follow a state whatever lies above it on the stack, the certain ones: a level for each
+/// number of counts that they may take, and groups by the state that they end in. Tries have those that have
+/// to be tried from the byte on that leaves the certain part.
 struct GrammarMask {
   uint16_t state;
   uint16_t call;        // number, from 1 on, of the state's call that some of its tokens begin with; 0: none
@@ -108,8 +110,17 @@ struct GrammarMask {
   uint32_t most_count;  // counts that they take, the most
   uint32_t levels, level_count;
   uint32_t tries, trie_count;
+  uint32_t groups, group_count;  // the first has all certain tokens but those of the others
 };
-static_assert(sizeof(GrammarMask) == 28);
+static_assert(sizeof(GrammarMask) == 36);
+
+/// Certain tokens that end in one state.
+struct GrammarGroup {
+  uint16_t state;
+  uint16_t in_call;        // 1: a state of the rule that the mask's call calls
+  uint32_t ids, id_count;  // in the list; the first group has none there
+};
+static_assert(sizeof(GrammarGroup) == 12);
 
 struct GrammarLevel {
   uint32_t most;                    // counts of its tokens
@@ -134,7 +145,7 @@ struct GrammarHeader {
   uint16_t start;       // state of an empty answer
   uint32_t rules, states, edges, calls, rows;
   uint32_t masks, levels, tries, steps, list, bits;  // sets of bits of (vocab + 31) / 32 words
-  uint32_t unused;
+  uint32_t groups;
 };
 static_assert(sizeof(GrammarHeader) == 72);
 

@@ -155,6 +155,7 @@ std::vector<uint8_t> compile(const Source& source, const VocabularyTrie* vocabul
   header.masks = static_cast<uint32_t>(masks.masks.size());
   header.levels = static_cast<uint32_t>(masks.levels.size());
   header.tries = static_cast<uint32_t>(masks.tries.size());
+  header.groups = static_cast<uint32_t>(masks.groups.size());
   header.steps = static_cast<uint32_t>(masks.steps.size());
   header.list = static_cast<uint32_t>(masks.list.size());
   header.bits = masks.sets;
@@ -167,6 +168,7 @@ std::vector<uint8_t> compile(const Source& source, const VocabularyTrie* vocabul
   writer.add(masks.masks);
   writer.add(masks.levels);
   writer.add(masks.tries);
+  writer.add(masks.groups);
   writer.add(masks.steps);
   writer.add(masks.list);
   writer.add(masks.bits);

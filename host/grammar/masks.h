@@ -14,6 +14,7 @@ struct StoredMasks {
   std::vector<GrammarMask> masks;
   std::vector<GrammarLevel> levels;
   std::vector<GrammarTrie> tries;
+  std::vector<GrammarGroup> groups;
   std::vector<TrieStep> steps;
   std::vector<uint32_t> list, bits;
   uint32_t sets = 0;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "host/base/error.h"
+#include "host/grammar/home_walks.h"
 #include "host/grammar/table_writer.h"
 #include "runtime/file/xxh64.h"
 
@@ -99,13 +100,20 @@ std::vector<uint8_t> vocabulary_tables(const std::vector<TokenText>& tokens) {
   writer.add(twins);
   writer.add(textless);
   writer.add(places);
+  std::vector<uint32_t> roots(257);
+  for (uint32_t byte = 0, at = 0; byte <= 256; ++byte) {
+    while (at < steps.size() && steps[at].byte < byte) at += steps[at].size;
+    roots[byte] = at;
+  }
+  writer.add(roots);
   std::vector<uint8_t> tables = writer.take();
   header.hash = xxh64(tables.data() + sizeof header, tables.size() - sizeof header);
   std::memcpy(tables.data(), &header, sizeof header);
   return tables;
 }
 
-VocabularyTrie::VocabularyTrie(const void* tables) : header(static_cast<const VocabularyHeader*>(tables)) {
+VocabularyTrie::VocabularyTrie(const void* tables)
+    : header(static_cast<const VocabularyHeader*>(tables)), walks(std::make_shared<HomeWalks>()) {
   const uint8_t* at = static_cast<const uint8_t*>(tables) + sizeof(VocabularyHeader);
   const auto take = [&](uint64_t bytes) {
     const uint8_t* const section = at;
@@ -117,6 +125,7 @@ VocabularyTrie::VocabularyTrie(const void* tables) : header(static_cast<const Vo
   twins = reinterpret_cast<const TwinTokens*>(take(header->twins * sizeof(TwinTokens)));
   textless = reinterpret_cast<const uint32_t*>(take(header->textless * sizeof(uint32_t)));
   places = reinterpret_cast<const uint32_t*>(take(header->vocab * sizeof(uint32_t)));
+  roots = reinterpret_cast<const uint32_t*>(take(257 * sizeof(uint32_t)));
 }
 
 }  // namespace mote::grammar

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct TokenText {
 /// Returns the tables of a vocabulary whose id i is `tokens[i]`.
 std::vector<uint8_t> vocabulary_tables(const std::vector<TokenText>& tokens);
 
-/// A view of such tables, which have been verified.
+class HomeWalks;
+
+/// A view of such tables, which have been verified. Copies share what compiling found out about them.
 struct VocabularyTrie {
   const VocabularyHeader* header;
   const TrieStep* steps;
@@ -28,6 +31,8 @@ struct VocabularyTrie {
   const TwinTokens* twins;
   const uint32_t* textless;
   const uint32_t* places;
+  std::shared_ptr<HomeWalks> walks;
+  const uint32_t* roots;  // [257], the first step of depth 1 of each byte or a later one
 
   explicit VocabularyTrie(const void* tables);
 };

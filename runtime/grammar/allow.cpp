@@ -10,7 +10,8 @@
 namespace mote {
 namespace {
 
-constexpr uint32_t kRememberedNeeds = 8;
+constexpr uint32_t kRememberedNeeds = 16;
+constexpr uint32_t kFewSteps = 16;  // below a step: each byte is tried
 
 class TokenWalk {
  public:
@@ -31,12 +32,12 @@ class TokenWalk {
     rest_known_ = false;
     const Reading& reading = matcher_.reading[number];
     if (!allow_by_mask(reading)) {
-      walk(reading, vocabulary_.steps, vocabulary_.header->steps,
+      walk(reading, {vocabulary_.steps, vocabulary_.header->steps, vocabulary_.roots},
            [&](const TrieStep& step) { allow_id(mask_, step.value); });
     }
     if ((grammar_.states[reading.state].flags & kStateFree) == 0) return;
     free_only_ = true;
-    walk(reading, vocabulary_.special_steps, vocabulary_.header->special_steps,
+    walk(reading, {vocabulary_.special_steps, vocabulary_.header->special_steps, nullptr},
          [&](const TrieStep& step) { allow_id(mask_, step.value); });
     free_only_ = false;
     if (matcher_.forced == 0 && fits(reading)) {
@@ -73,17 +74,38 @@ class TokenWalk {
     return true;
   }
 
+  struct Trie {
+    const TrieStep* steps;
+    uint32_t count;
+    const uint32_t* roots;  // as the vocabulary has them, or null
+  };
+
+  /// Writes which bytes the readings below so many steps of a path go on with.
+  void find_next_bytes(uint32_t depth, const Reading* readings, uint32_t count) {
+    uint32_t* const set = scratch_.nexts + size_t{8} * depth;
+    for (uint32_t word = 0; word < 8; ++word) set[word] = 0;
+    for (uint32_t i = 0; i < count; ++i) readings_.next_bytes(readings[i], set);
+  }
+
   /// Calls found(step) for each step with a value whose bytes the reading goes on with.
   template <class Found>
-  void walk(const Reading& from, const TrieStep* steps, uint32_t count, Found found) {
+  void walk(const Reading& from, const Trie& trie, Found found) {
+    const TrieStep* const steps = trie.steps;
     const uint32_t frames_before = readings_.frames();
     scratch_.readings[0] = from;
     scratch_.begins[0] = 0;
     scratch_.begins[1] = 1;
     frame_marks_[0] = static_cast<uint16_t>(frames_before);
-    for (uint32_t at = 0; at < count;) {
+    looks_[0] = trie.count > kFewSteps;
+    if (looks_[0]) find_next_bytes(0, &from, 1);
+    for (uint32_t at = looks_[0] && trie.roots != nullptr ? next_root(trie, 0) : 0; at < trie.count;) {
       const TrieStep& step = steps[at];
       const uint32_t depth = step.depth;  // verified: at most one more than that of the step before
+      if (looks_[depth - 1] && !has_byte(scratch_.nexts + size_t{8} * (depth - 1), step.byte & 0xFF)) {
+        at += step.size;
+        if (depth == 1 && trie.roots != nullptr) at = next_root(trie, step.byte + 1);
+        continue;
+      }
       readings_.drop_frames(frame_marks_[depth - 1]);
       readings_.clear_overflow();
       const uint32_t begin = scratch_.begins[depth - 1], end = scratch_.begins[depth];
@@ -107,9 +129,21 @@ class TokenWalk {
       if (step.value != kNoTrieValue && any_fits(out, next)) found(step);
       scratch_.begins[depth + 1] = static_cast<uint16_t>(end + next);
       frame_marks_[depth] = static_cast<uint16_t>(readings_.frames());
+      looks_[depth] = step.size > kFewSteps;
+      if (looks_[depth]) find_next_bytes(depth, out, next);
       at += free_only_ && !all_free(out, next) ? step.size : 1;
     }
     readings_.drop_frames(frames_before);
+  }
+
+  /// Returns the first step of depth 1 whose byte is `byte` or more and one that the walk's reading goes on
+  /// with.
+  uint32_t next_root(const Trie& trie, uint32_t byte) const {
+    const uint32_t* const set = scratch_.nexts;
+    while (byte < 256 && !has_byte(set, static_cast<uint8_t>(byte))) {
+      byte = set[byte / 32] >> byte % 32 == 0 ? (byte / 32 + 1) * 32 : byte + 1;
+    }
+    return trie.roots[byte < 256 ? byte : 256];
   }
 
   /// Reads the tokens below step number `top` each from its first byte, in memory of one byte's readings.
@@ -150,11 +184,16 @@ class TokenWalk {
     if (state.mask == 0 || ((state.flags & kStateFree) != 0 && matcher_.forced != 0)) return false;
     const GrammarMask& mask = grammar_.masks[state.mask - 1];
     const GrammarRule& rule = grammar_.rules[state.rule];
-    if (!mask_fits(reading, mask, rule)) return false;
     const uint32_t frames_before = readings_.frames();
     Reading called = reading;
     if (mask.call != 0 && !readings_.call(reading, grammar_.calls[state.calls + mask.call - 1], &called)) {
       readings_.clear_overflow();
+      readings_.drop_frames(frames_before);
+      return false;
+    }
+    const bool all = mask_fits(reading, mask, rule);
+    if (!all && !has_plain_needs(reading, mask, called)) {
+      readings_.drop_frames(frames_before);
       return false;
     }
     const uint32_t counts = rule.most == kNoMost ? UINT32_MAX : rule.most - reading.count;
@@ -163,7 +202,8 @@ class TokenWalk {
       const GrammarLevel& one = grammar_.levels[mask.levels + i];
       if (one.most <= counts) level = &one;
     }
-    if (level != nullptr) add_level(*level);
+    if (level != nullptr && all) add_level(*level);
+    if (level != nullptr && !all) add_groups(*level, mask, reading, called);
     for (uint32_t i = 0; i < mask.trie_count; ++i) {
       const GrammarTrie& trie = grammar_.tries[mask.tries + i];
       if (trie.in_call != 0) {
@@ -179,7 +219,7 @@ class TokenWalk {
   /// Reads what is left of tokens; those before which fewer than `least` or more than `most` counts come are
   /// not allowed.
   void try_left(const GrammarTrie& trie, const Reading& from, uint32_t most, uint32_t least) {
-    walk(from, grammar_.steps + trie.steps, trie.step_count, [&](const TrieStep& step) {
+    walk(from, {grammar_.steps + trie.steps, trie.step_count, nullptr}, [&](const TrieStep& step) {
       const uint32_t* const list = grammar_.list + step.value;
       for (uint32_t k = 1; k <= list[0]; ++k) {
         const uint32_t before = list[k] >> 24;
@@ -198,6 +238,45 @@ class TokenWalk {
       rest_known_ = true;
     }
     return own + rest_ <= left_;
+  }
+  /// Says whether what tokens need is said by the states that they end in: no count asks for more, and no
+  /// ids of another reading are in the mask that some would have to be taken out of.
+  bool has_plain_needs(const Reading& reading, const GrammarMask& mask, const Reading& called) const {
+    const GrammarRule& rule = grammar_.rule_of(mask.state);
+    return number_ == 0 && mask.group_count != 0 && reading.count >= rule.least &&
+           (mask.call == 0 || grammar_.rule_of(called.state).least == 0);
+  }
+  /// Adds the ids of the groups behind which the shortest ending is short enough.
+  void add_groups(const GrammarLevel& level, const GrammarMask& mask, const Reading& reading,
+                  const Reading& called) {
+    bool main = false;
+    for (uint32_t i = 0; i < mask.group_count; ++i) {
+      const GrammarGroup& group = grammar_.groups[mask.groups + i];
+      const bool in_call = group.in_call != 0;
+      const bool fit =
+          fits({group.state, in_call ? called.frame : reading.frame, in_call ? 0 : reading.count});
+      if (i == 0) {
+        main = fit;
+        if (main) add_level(level);
+        continue;
+      }
+      const uint32_t* const ids = grammar_.list + group.ids;
+      for (uint32_t k = 0; k < group.id_count && main != fit; ++k) {
+        if (main) {
+          mask_[ids[k] / 32] &= ~(uint32_t{1} << ids[k] % 32);
+        } else if (has_id(level, ids[k])) {
+          allow_id(mask_, ids[k]);
+        }
+      }
+    }
+  }
+  bool has_id(const GrammarLevel& level, uint32_t id) const {
+    const uint32_t words = (grammar_.header->vocab + 31) / 32;
+    if (!allows_id(grammar_.bits + size_t{level.bits} * words, id)) return false;
+    for (uint32_t i = 0; i < level.cleared_count; ++i) {
+      if (grammar_.list[level.cleared + i] == id) return false;
+    }
+    return true;
   }
   void add_level(const GrammarLevel& level) {
     const uint32_t words = (grammar_.header->vocab + 31) / 32;
@@ -235,6 +314,7 @@ class TokenWalk {
   Need needs_[kRememberedNeeds];
   uint32_t remembered_ = 0, next_need_ = 0, number_ = 0, rest_ = 0;
   bool rest_known_ = false, free_only_ = false;
+  bool looks_[kMaxTokenBytes + 1];  // into scratch_.nexts at each depth
 };
 
 }  // namespace
@@ -255,8 +335,11 @@ size_t lay_out_scratch(const Grammar& grammar, const Vocabulary& vocabulary, voi
   scratch->frames = reinterpret_cast<Frame*>(take(scratch->frame_count * sizeof(Frame)));
   scratch->readings = reinterpret_cast<Reading*>(take(scratch->reading_count * sizeof(Reading)));
   scratch->begins = reinterpret_cast<uint16_t*>(take((longest + 2) * sizeof(uint16_t)));
+  scratch->nexts = reinterpret_cast<uint32_t*>(take((longest + 1) * 8 * sizeof(uint32_t)));
   scratch->tokens = reinterpret_cast<uint16_t*>(take((kShortestBytes + 1) * sizeof(uint16_t)));
   scratch->text = take(kShortestBytes);
+  scratch->ending = take(kShortestBytes);
+  scratch->ending_bytes = reinterpret_cast<uint32_t*>(take(sizeof(uint32_t)));
   return bytes;
 }
 

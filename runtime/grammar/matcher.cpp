@@ -95,6 +95,7 @@ mote_status check_scratch(const mote_matcher* matcher, void* memory, size_t byte
   if (bytes < needed)
     return fail(error, MOTE_TOO_SMALL, "a matcher's scratch takes ", uint64_t{needed}, " bytes, given ",
                 uint64_t{bytes});
+  *scratch->ending_bytes = 0;
   return MOTE_OK;
 }
 

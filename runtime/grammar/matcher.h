@@ -62,8 +62,11 @@ struct MatcherScratch {
   Frame* frames;
   Reading* readings;
   uint16_t* begins;  // [longest + 2], of the readings at each depth
-  uint16_t* tokens;  // [kShortestBytes + 1]
+  uint32_t* nexts;   // [longest + 1, 8], bytes that the readings at each depth go on with
+  uint16_t* tokens;  // [kShortestBytes + 1], fewest of so many last bytes of `ending`
   uint8_t* text;     // [kShortestBytes]
+  uint8_t* ending;   // [kShortestBytes], the last `ending_bytes` of it: what was counted last
+  uint32_t* ending_bytes;
   uint32_t frame_count, reading_count;
 };
 

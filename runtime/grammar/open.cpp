@@ -80,6 +80,15 @@ void prove_vocabulary(const Vocabulary& view, Proof* proof) {
                        "no such step"))
       return;
   }
+  for (uint32_t byte = 0; byte <= 256; ++byte) {
+    const uint32_t first = view.roots[byte], before = byte == 0 ? 0 : view.roots[byte - 1];
+    const bool next = first == before || (before < header.steps && view.steps[before].byte == byte - 1 &&
+                                          first == before + view.steps[before].size);
+    if (!proof->expect(byte == 0 ? first == 0 : next, "roots", "no such step")) return;
+    if (!proof->expect(first == header.steps || view.steps[first].byte >= byte, "roots", "a step too early"))
+      return;
+  }
+  proof->expect(view.roots[256] == header.steps, "roots", "no such step");
 }
 
 class GrammarProof {
@@ -166,7 +175,8 @@ class GrammarProof {
   void prove_mask(const GrammarMask& mask) {
     proof_->expect(is_state(mask.state), "masks", "no such state");
     if (!proof_->expect(is_part(mask.levels, mask.level_count, header_.levels) &&
-                            is_part(mask.tries, mask.trie_count, header_.tries),
+                            is_part(mask.tries, mask.trie_count, header_.tries) &&
+                            is_part(mask.groups, mask.group_count, header_.groups),
                         "masks", "parts outside"))
       return;
     for (uint32_t i = 0; i < mask.level_count; ++i) {
@@ -183,6 +193,15 @@ class GrammarProof {
     for (uint32_t i = 0; i < mask.trie_count && proof_->status() == MOTE_OK; ++i) {
       const GrammarTrie& trie = view_.tries[mask.tries + i];
       prove_trie(trie, trie.in_call != 0 ? called : state.rule);
+    }
+    for (uint32_t i = 0; i < mask.group_count && proof_->status() == MOTE_OK; ++i) {
+      const GrammarGroup& group = view_.groups[mask.groups + i];
+      if (!proof_->expect(is_state(group.state) &&
+                              view_.states[group.state].rule == (group.in_call != 0 ? called : state.rule),
+                          "groups", "a state of another rule") ||
+          !proof_->expect(is_part(group.ids, group.id_count, header_.list), "groups", "ids outside"))
+        return;
+      prove_ids(group.ids, group.id_count);
     }
   }
 

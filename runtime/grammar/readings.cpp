@@ -130,8 +130,20 @@ void Readings::next_bytes(Reading reading, uint32_t* set) const {
       if ((state.flags & kStateFree) != 0 && forced_) {
         set[state.step / 32 % 8] |= uint32_t{1} << state.step % 32;
       } else {
-        for (uint32_t byte = 0; byte < 256; ++byte) {
-          if (target_of(state, static_cast<uint8_t>(byte)) != 0) set[byte / 32] |= uint32_t{1} << byte % 32;
+        if ((state.flags & kStateDense) != 0) {
+          const uint16_t* const row = grammar_.rows[state.edges];
+          for (uint32_t word = 0; word < 8; ++word) {
+            uint32_t bits = 0;
+            for (uint32_t bit = 0; bit < 32; ++bit)
+              bits |= (row[32 * word + bit] != 0 ? uint32_t{1} : 0) << bit;
+            set[word] |= bits;
+          }
+        } else {
+          const GrammarEdge* const edges = grammar_.edges + state.edges;
+          for (uint32_t i = 0; i < state.edge_count; ++i) {
+            for (uint32_t byte = edges[i].first; byte <= edges[i].last; ++byte)
+              set[byte / 32] |= uint32_t{1} << byte % 32;
+          }
         }
       }
       for (uint32_t i = 0; i < state.call_count; ++i) {

@@ -71,27 +71,37 @@ class Ending {
   bool broken_ = false;
 };
 
-/// Fewest tokens from each place of the text to its end.
-uint32_t fewest_tokens(const Vocabulary& vocabulary, const uint8_t* text, uint32_t length, uint16_t* tokens) {
+/// Counts the fewest tokens of a text from its end to its begin. What it ends with as the text before did is
+/// known.
+uint32_t fewest_tokens(const Vocabulary& vocabulary, uint32_t length, const MatcherScratch& scratch) {
   constexpr uint16_t kNone = UINT16_MAX;
-  tokens[length] = 0;
-  const uint32_t all = vocabulary.header->steps;
-  for (uint32_t begin = length; begin-- > 0;) {
+  const uint8_t* const text = scratch.text;
+  uint8_t* const ending_end = scratch.ending + kShortestBytes;
+  uint16_t* const tokens = scratch.tokens;  // by bytes up to the end
+  uint32_t known = 0;
+  const uint32_t most = length < *scratch.ending_bytes ? length : *scratch.ending_bytes;
+  while (known < most && text[length - 1 - known] == *(ending_end - 1 - known)) ++known;
+  tokens[0] = 0;
+  for (uint32_t bytes = known + 1; bytes <= length; ++bytes) {
     uint16_t best = kNone;
-    uint32_t at = 0, end = all;  // the steps below the bytes so far
-    for (uint32_t i = begin; i < length; ++i) {
-      while (at < end && vocabulary.steps[at].byte < text[i]) at += vocabulary.steps[at].size;
-      if (at >= end || vocabulary.steps[at].byte != text[i]) break;
+    const uint8_t* const begin = text + (length - bytes);
+    uint32_t at = vocabulary.roots[begin[0]],
+             end = vocabulary.header->steps;  // the steps below the bytes so far
+    for (uint32_t i = 0; i < bytes; ++i) {
+      while (at < end && vocabulary.steps[at].byte < begin[i]) at += vocabulary.steps[at].size;
+      if (at >= end || vocabulary.steps[at].byte != begin[i]) break;
       const TrieStep& step = vocabulary.steps[at];
-      const uint16_t rest = tokens[i + 1];
+      const uint16_t rest = tokens[bytes - 1 - i];
       if (step.value != kNoTrieValue && rest != kNone && rest + 1 < best)
         best = static_cast<uint16_t>(rest + 1);
       end = at + step.size;
       ++at;
     }
-    tokens[begin] = best;
+    tokens[bytes] = best;
+    *(ending_end - bytes) = begin[0];
   }
-  return tokens[0] == kNone ? kMaxNeed : tokens[0];
+  *scratch.ending_bytes = length;
+  return tokens[length] == kNone ? kMaxNeed : tokens[length];
 }
 
 }  // namespace
@@ -106,7 +116,7 @@ uint32_t exact_need(const Grammar& grammar, const Vocabulary& vocabulary, const 
     scratch.text[length++] = byte;
   }
   if (ending.is_broken()) return kMaxNeed;
-  return fewest_tokens(vocabulary, scratch.text, length, scratch.tokens);
+  return fewest_tokens(vocabulary, length, scratch);
 }
 
 }  // namespace mote

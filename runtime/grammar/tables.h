@@ -17,6 +17,7 @@ struct Vocabulary {
   const TwinTokens* twins;
   const uint32_t* textless;
   const uint32_t* places;
+  const uint32_t* roots;  // [257]
 };
 
 struct Grammar {
@@ -29,6 +30,7 @@ struct Grammar {
   const GrammarMask* masks;
   const GrammarLevel* levels;
   const GrammarTrie* tries;
+  const GrammarGroup* groups;
   const TrieStep* steps;
   const uint32_t* list;
   const uint32_t* bits;
@@ -62,6 +64,7 @@ inline Vocabulary view_of(const mote_vocabulary& open, uint64_t* bytes = nullptr
   view.twins = sections.take<TwinTokens>(view.header->twins);
   view.textless = sections.take<uint32_t>(view.header->textless);
   view.places = sections.take<uint32_t>(view.header->vocab);
+  view.roots = sections.take<uint32_t>(257);
   if (bytes != nullptr) *bytes = sections.end();
   return view;
 }
@@ -79,6 +82,7 @@ inline Grammar view_of(const mote_grammar& open, uint64_t* bytes = nullptr) {
   view.masks = sections.take<GrammarMask>(header.masks);
   view.levels = sections.take<GrammarLevel>(header.levels);
   view.tries = sections.take<GrammarTrie>(header.tries);
+  view.groups = sections.take<GrammarGroup>(header.groups);
   view.steps = sections.take<TrieStep>(header.steps);
   view.list = sections.take<uint32_t>(header.list);
   view.bits = sections.take<uint32_t>(uint64_t{header.bits} * ((header.vocab + 31) / 32));

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/grammar/certain_tokens.h"
+
+#include <algorithm>
+
+namespace mote::grammar {
+
+void LeftTokens::sort() {
+  std::sort(tokens.begin(), tokens.end(), [&](const Token& a, const Token& b) {
+    const int less = std::string_view(texts)
+                         .substr(a.offset, a.bytes)
+                         .compare(std::string_view(texts).substr(b.offset, b.bytes));
+    return less != 0 ? less < 0 : a.id < b.id;
+  });
+}
+
+LeftTokens& CertainTokens::left(uint32_t state, bool in_call) {
+  for (LeftTokens& one : left_) {
+    if (one.state == state && one.in_call == in_call) return one;
+  }
+  left_.push_back({state, in_call, {}, {}});
+  return left_.back();
+}
+
+size_t CertainTokens::left_count() const {
+  size_t count = 0;
+  for (const LeftTokens& one : left_) count += one.tokens.size();
+  return count;
+}
+
+bool CertainTokens::is_out(const HomeWalk::Token& token) const {
+  if (token.counts > base_->most) return true;
+  return std::any_of(base_->holes.begin(), base_->holes.end(),
+                     [&](const auto& hole) { return token.step >= hole.first && token.step < hole.second; });
+}
+
+void CertainTokens::finish() {
+  std::map<std::pair<uint32_t, bool>, std::vector<uint32_t>> by_state;
+  if (base_) {
+    groups_.push_back({base_->states[0], base_->in_call, {}});
+    for (const uint32_t number : base_->walk->elsewhere) {
+      const HomeWalk::Token& token = base_->walk->tokens[number];
+      if (!is_out(token)) by_state[{base_->states[token.place], base_->in_call}].push_back(token.id);
+    }
+    count_ = base_->walk->tokens.size();
+    if (!base_->in_call && base_->counted && !base_->walk->by_counts.empty())
+      most_counts_ = base_->walk->by_counts.rbegin()->first;
+  }
+  for (const CertainToken& token : tokens_) {
+    by_state[{token.state, token.in_call}].push_back(token.id);
+    if (!token.in_call) most_counts_ = std::max(most_counts_, token.counts);
+  }
+  count_ += tokens_.size();
+  if (!base_ && !by_state.empty()) {
+    const auto main = std::max_element(by_state.begin(), by_state.end(), [](const auto& a, const auto& b) {
+      return a.second.size() < b.second.size();
+    });
+    groups_.push_back({main->first.first, main->first.second, {}});
+  }
+  for (auto& [state, ids] : by_state) {
+    if (state.first != groups_[0].state || state.second != groups_[0].in_call)
+      groups_.push_back({state.first, state.second, std::move(ids)});
+  }
+}
+
+std::vector<uint32_t> CertainTokens::bits() const {
+  std::vector<uint32_t> bits(words_);
+  if (base_) {
+    bits = base_->walk->bits;
+    const auto& tokens = base_->walk->tokens;
+    const auto clear = [&](uint32_t id) { bits[id / 32] &= ~(1u << id % 32); };
+    for (const auto& [begin, end] : base_->holes) {
+      auto token =
+          std::lower_bound(tokens.begin(), tokens.end(), begin,
+                           [](const HomeWalk::Token& one, uint32_t step) { return one.step < step; });
+      for (; token != tokens.end() && token->step < end; ++token) clear(token->id);
+    }
+    for (auto counts = base_->walk->by_counts.upper_bound(base_->most);
+         counts != base_->walk->by_counts.end(); ++counts) {
+      for (const uint32_t number : counts->second) clear(tokens[number].id);
+    }
+  }
+  for (const CertainToken& token : tokens_) bits[token.id / 32] |= 1u << token.id % 32;
+  return bits;
+}
+
+std::map<uint32_t, std::vector<uint32_t>> CertainTokens::by_counts() const {
+  std::map<uint32_t, std::vector<uint32_t>> ids;
+  if (count_ == 0) return ids;
+  if (base_ && !base_->in_call && base_->counted) {
+    for (const auto& [counts, numbers] : base_->walk->by_counts) {
+      std::vector<uint32_t>& of_counts = ids[counts];
+      for (const uint32_t number : numbers) {
+        const HomeWalk::Token& token = base_->walk->tokens[number];
+        if (base_->holes.empty() || !is_out(token)) of_counts.push_back(token.id);
+      }
+    }
+  } else if (base_) {
+    ids[0];
+  }
+  for (const CertainToken& token : tokens_) {
+    std::vector<uint32_t>& of_counts = ids[token.in_call ? 0 : token.counts];
+    if (token.counts != 0 && !token.in_call) of_counts.push_back(token.id);
+  }
+  return ids;
+}
+
+}  // namespace mote::grammar
