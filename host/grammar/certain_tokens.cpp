@@ -34,32 +34,80 @@ bool CertainTokens::is_out(const HomeWalk::Token& token) const {
                      [&](const auto& hole) { return token.step >= hole.first && token.step < hole.second; });
 }
 
-void CertainTokens::finish() {
-  std::map<std::pair<uint32_t, bool>, std::vector<uint32_t>> by_state;
+uint32_t Endings::of(uint32_t number) {
+  if (numbers_[number] != 0) return numbers_[number];
+  std::vector<uint32_t> path;
+  uint32_t at = number, behind = 0;
+  for (;;) {
+    if (numbers_[at] != 0) {
+      behind = numbers_[at];
+      break;
+    }
+    path.push_back(at);
+    const MachineState& state = machine_.states[at];
+    if (state.accepts) break;
+    if (state.step_calls) {
+      at = state.calls[state.step].back;
+      if (at == kTail) break;
+    } else {
+      const uint32_t byte = state.free ? state.advance : state.step;
+      const auto edge = std::find_if(state.edges.begin(), state.edges.end(), [&](const MachineEdge& one) {
+        return byte >= one.first && byte <= one.last;
+      });
+      at = edge->target;
+    }
+  }
+  for (; !path.empty(); path.pop_back()) {
+    const MachineState& state = machine_.states[path.back()];
+    const uint32_t how = state.accepts ? 0 : state.step_calls ? 1 : 2;
+    const uint32_t by = how == 0     ? 0
+                        : how == 1   ? state.calls[state.step].rule
+                        : state.free ? state.advance
+                                     : state.step;
+    const bool tail = how == 1 && state.calls[state.step].back == kTail;
+    const std::array<uint32_t, 4> key = {state.rule, tail ? 3 : how, by, how == 0 || tail ? 0 : behind};
+    behind = known_.try_emplace(key, static_cast<uint32_t>(known_.size() + 1)).first->second;
+    numbers_[path.back()] = behind;
+  }
+  return behind;
+}
+
+void CertainTokens::finish(Endings& endings) {
+  struct Ended {
+    uint32_t state;
+    std::vector<uint32_t> ids;
+  };
+  std::map<std::pair<uint32_t, bool>, Ended> by_ending;
+  const auto ids_of = [&](uint32_t state, bool in_call) -> std::vector<uint32_t>& {
+    return by_ending.try_emplace({endings.of(state), in_call}, Ended{state, {}}).first->second.ids;
+  };
   if (base_) {
     groups_.push_back({base_->states[0], base_->in_call, {}});
     for (const uint32_t number : base_->walk->elsewhere) {
       const HomeWalk::Token& token = base_->walk->tokens[number];
-      if (!is_out(token)) by_state[{base_->states[token.place], base_->in_call}].push_back(token.id);
+      if (!is_out(token)) ids_of(base_->states[token.place], base_->in_call).push_back(token.id);
     }
-    count_ = base_->walk->tokens.size();
     if (!base_->in_call && base_->counted && !base_->walk->by_counts.empty())
       most_counts_ = base_->walk->by_counts.rbegin()->first;
   }
+  std::vector<uint32_t>* ids = nullptr;
+  const CertainToken* before = nullptr;
   for (const CertainToken& token : tokens_) {
-    by_state[{token.state, token.in_call}].push_back(token.id);
+    if (before == nullptr || before->state != token.state || before->in_call != token.in_call)
+      ids = &ids_of(token.state, token.in_call);
+    ids->push_back(token.id);
+    before = &token;
     if (!token.in_call) most_counts_ = std::max(most_counts_, token.counts);
   }
-  count_ += tokens_.size();
-  if (!base_ && !by_state.empty()) {
-    const auto main = std::max_element(by_state.begin(), by_state.end(), [](const auto& a, const auto& b) {
-      return a.second.size() < b.second.size();
+  if (!base_ && !by_ending.empty()) {
+    const auto main = std::max_element(by_ending.begin(), by_ending.end(), [](const auto& a, const auto& b) {
+      return a.second.ids.size() < b.second.ids.size();
     });
-    groups_.push_back({main->first.first, main->first.second, {}});
+    groups_.push_back({main->second.state, main->first.second, {}});
   }
-  for (auto& [state, ids] : by_state) {
-    if (state.first != groups_[0].state || state.second != groups_[0].in_call)
-      groups_.push_back({state.first, state.second, std::move(ids)});
+  for (auto& [ending, ended] : by_ending) {
+    if (ending != std::pair(endings.of(groups_[0].state), groups_[0].in_call))
+      groups_.push_back({ended.state, ending.second, std::move(ended.ids)});
   }
 }
 
@@ -86,7 +134,7 @@ std::vector<uint32_t> CertainTokens::bits() const {
 
 std::map<uint32_t, std::vector<uint32_t>> CertainTokens::by_counts() const {
   std::map<uint32_t, std::vector<uint32_t>> ids;
-  if (count_ == 0) return ids;
+  if (count() == 0) return ids;
   if (base_ && !base_->in_call && base_->counted) {
     for (const auto& [counts, numbers] : base_->walk->by_counts) {
       std::vector<uint32_t>& of_counts = ids[counts];

@@ -20,7 +20,20 @@ struct CertainToken {
   bool in_call;  // the state is one of the rule that the mask's call calls
 };
 
-/// Certain tokens that end in one state; of the first group none are listed.
+/// Tells states apart by the shortest ending of their rule, where no count asks for more.
+class Endings {
+ public:
+  explicit Endings(const Machine& machine) : machine_(machine), numbers_(machine.states.size()) {}
+  /// Returns a number that states with the same ending have in common.
+  uint32_t of(uint32_t state);
+
+ private:
+  const Machine& machine_;
+  std::vector<uint32_t> numbers_;  // 0: not known
+  std::map<std::array<uint32_t, 4>, uint32_t> known_;
+};
+
+/// Certain tokens that end in states with one ending; of the first group none are listed.
 struct CertainGroup {
   uint32_t state;
   bool in_call;
@@ -61,9 +74,9 @@ class CertainTokens {
   void add(const CertainToken& token) { tokens_.push_back(token); }
   LeftTokens& left(uint32_t state, bool in_call);
   /// Sorts what was added into groups. Comes before what follows.
-  void finish();
+  void finish(Endings& endings);
 
-  size_t count() const { return count_; }
+  size_t count() const { return tokens_.size() + (base_ ? base_->walk->tokens.size() : 0); }
   size_t left_count() const;
   uint32_t most_counts() const { return most_counts_; }
   const std::vector<CertainGroup>& groups() const { return groups_; }
@@ -80,7 +93,6 @@ class CertainTokens {
   std::vector<CertainToken> tokens_;
   std::vector<LeftTokens> left_;
   std::vector<CertainGroup> groups_;
-  size_t count_ = 0;
   uint32_t most_counts_ = 0;
 };
 
@@ -91,6 +103,8 @@ class CertainTokenFinder {
 
   /// Finds the tokens of a state; some begin with its call number `call`, from 1 on, unless that is 0.
   CertainTokens of(uint32_t state, uint16_t call);
+  /// Returns how many steps of the vocabulary were walked.
+  uint64_t steps() const { return walked_; }
 
  private:
   struct At {
@@ -122,6 +136,7 @@ class CertainTokenFinder {
 
   uint32_t start_ = 0;
   uint16_t call_ = 0;
+  uint64_t walked_ = 0;
   std::vector<At> path_;
   bool splices_ = true;
   uint8_t bytes_[kMaxTokenBytes + 1];

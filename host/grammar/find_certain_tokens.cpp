@@ -26,7 +26,6 @@ CertainTokens CertainTokenFinder::of(uint32_t state, uint16_t call) {
   found_ = CertainTokens((vocabulary_.header->vocab + 31) / 32);
   path_[0] = {state, 0, false};
   if (!walk_whole()) walk_range(0, vocabulary_.header->steps);
-  found_.finish();
   return std::move(found_);
 }
 
@@ -178,6 +177,7 @@ bool CertainTokenFinder::splice(uint32_t number, const At& at) {
   const auto& exits = home->walk->exits;
   auto exit = std::lower_bound(exits.begin(), exits.end(), number,
                                [](const HomeWalk::Exit& one, uint32_t from) { return one.step < from; });
+  walked_ += step.size / 4;
   allowance_.work(step.size / 4);
   for (; exit != exits.end() && exit->step < end; ++exit)
     leave(*home, *exit, exit->counts + more, at.in_call);
@@ -186,13 +186,14 @@ bool CertainTokenFinder::splice(uint32_t number, const At& at) {
 
 /// Walks over steps whose path above is known.
 void CertainTokenFinder::walk_range(uint32_t begin, uint32_t end) {
+  allowance_.work(end - begin);
   for (uint32_t i = begin; i < end;) {
     const TrieStep& step = vocabulary_.steps[i];
     const At above = path_[step.depth - 1];
     bytes_[step.depth] = static_cast<uint8_t>(step.byte);
     uint32_t to = steps_.of(above.state)[step.byte];
     bool in_call = above.in_call;
-    allowance_.work(1);
+    ++walked_;
     if (to == kTail && step.depth == 1) {
       const auto [inside, is_inside] = first_step(step.byte);
       to = inside;

@@ -5,9 +5,10 @@
 #include "host/grammar/masks.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 
 #include "host/grammar/certain_tokens.h"
+#include "runtime/file/xxh64.h"
 
 namespace mote::grammar {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 constexpr uint32_t kWideShare = 64;   // a state may have a mask if this part of the trie lies below its bytes
 constexpr uint32_t kFewTokens = 128;  // are found as quickly without a mask
 constexpr uint32_t kMostMasks = 256;
+constexpr uint64_t kMostWork = 8;       // steps that are walked, times those of the vocabulary
 constexpr uint32_t kMostCleared = 512;  // ids taken out of a set of bits instead of keeping another
 
 class MaskMaker {
@@ -24,7 +26,8 @@ class MaskMaker {
         vocabulary_(vocabulary),
         allowance_(allowance),
         steps_(machine, allowance),
-        tokens_(machine, vocabulary, steps_, allowance) {}
+        tokens_(machine, vocabulary, steps_, allowance),
+        endings_(machine) {}
 
   StoredMasks make() {
     // The widest come first, so that they have masks whatever others there are.
@@ -39,7 +42,9 @@ class MaskMaker {
     const uint64_t most_bytes = allowance_.limits().bytes / 4;
     for (const auto& [steps, state] : wide) {
       const uint64_t bytes = (out_.bits.size() + out_.list.size()) * sizeof(uint32_t);
-      if (out_.masks.size() == kMostMasks || bytes > most_bytes) break;
+      if (out_.masks.size() == kMostMasks || bytes > most_bytes ||
+          tokens_.steps() > kMostWork * vocabulary_.header->steps)
+        break;
       make_mask(state);
     }
     return std::move(out_);
@@ -76,7 +81,7 @@ class MaskMaker {
     }
     if (!is_much(steps)) return 0;
     // Behind a head the count decides; it must not decide between readings of a byte.
-    if (rule.counted && (!state.head || steps_.has_ambiguous_head(state.rule))) return 0;
+    if (rule.counted && steps_.has_ambiguous_head(state.rule)) return 0;
     return steps;
   }
 
@@ -91,6 +96,7 @@ class MaskMaker {
         found.add({vocabulary_.textless[i], 0, start, false});
     }
     if (found.count() + found.left_count() < kFewTokens) return;
+    found.finish(endings_);
     measure(found, from, mask);
     add_levels(found, mask);
     add_groups(found, mask);
@@ -142,15 +148,15 @@ class MaskMaker {
     std::vector<uint32_t> bits = found.bits();
     std::vector<GrammarLevel> levels;
     std::vector<uint32_t> cleared;
+    uint32_t set = 0;
     for (auto counts = by_counts.rbegin(); counts != by_counts.rend(); ++counts) {
       if (levels.empty() || cleared.size() > kMostCleared) {
         for (const uint32_t id : cleared) bits[id / 32] &= ~(1u << id % 32);
         cleared.clear();
-        out_.bits.insert(out_.bits.end(), bits.begin(), bits.end());
-        ++out_.sets;
+        set = set_of(bits);
       }
       std::sort(cleared.begin(), cleared.end());
-      levels.push_back({counts->first, out_.sets - 1, static_cast<uint32_t>(out_.list.size()),
+      levels.push_back({counts->first, set, static_cast<uint32_t>(out_.list.size()),
                         static_cast<uint32_t>(cleared.size())});
       out_.list.insert(out_.list.end(), cleared.begin(), cleared.end());
       cleared.insert(cleared.end(), counts->second.begin(), counts->second.end());
@@ -160,6 +166,17 @@ class MaskMaker {
     mask.levels = static_cast<uint32_t>(out_.levels.size());
     mask.level_count = static_cast<uint32_t>(levels.size());
     out_.levels.insert(out_.levels.end(), levels.begin(), levels.end());
+  }
+
+  /// Returns the number of a set of bits, which is kept once.
+  uint32_t set_of(const std::vector<uint32_t>& bits) {
+    const uint64_t hash = xxh64(bits.data(), bits.size() * sizeof(uint32_t));
+    const auto [at, added] = sets_.try_emplace(hash, out_.sets);
+    if (!added && std::equal(bits.begin(), bits.end(),
+                             out_.bits.begin() + static_cast<ptrdiff_t>(at->second * bits.size())))
+      return at->second;
+    out_.bits.insert(out_.bits.end(), bits.begin(), bits.end());
+    return out_.sets++;
   }
 
   void add_groups(const CertainTokens& found, GrammarMask& mask) {
@@ -178,6 +195,8 @@ class MaskMaker {
   Allowance& allowance_;
   CertainSteps steps_;
   CertainTokenFinder tokens_;
+  Endings endings_;
+  std::map<uint64_t, uint32_t> sets_;  // by hash
   StoredMasks out_;
 };
 

@@ -106,22 +106,27 @@ class TokenWalk {
         if (depth == 1 && trie.roots != nullptr) at = next_root(trie, step.byte + 1);
         continue;
       }
-      readings_.drop_frames(frame_marks_[depth - 1]);
-      readings_.clear_overflow();
       const uint32_t begin = scratch_.begins[depth - 1], end = scratch_.begins[depth];
       const uint32_t room = scratch_.reading_count - end;
       Reading* const out = scratch_.readings + end;
+      const auto byte = static_cast<uint8_t>(step.byte);
       uint32_t next = 0;
-      for (uint32_t i = begin; i < end; ++i) {
-        next = readings_.step(scratch_.readings[i], static_cast<uint8_t>(step.byte), out, next,
-                              room < kStepReadings ? room : kStepReadings);
+      readings_.drop_frames(frame_marks_[depth - 1]);
+      if (end - begin == 1 && room != 0 && readings_.step_plainly(scratch_.readings[begin], byte, out)) {
+        next = out->state != 0 ? 1 : 0;
+      } else {
+        readings_.clear_overflow();
+        for (uint32_t i = begin; i < end; ++i) {
+          next = readings_.step(scratch_.readings[i], byte, out, next,
+                                room < kStepReadings ? room : kStepReadings);
+        }
+        if (readings_.overflowed()) {
+          read_one_by_one(from, steps, at, found);
+          at += step.size;
+          continue;
+        }
+        next = readings_.keep_shortest(out, next);
       }
-      if (readings_.overflowed()) {
-        read_one_by_one(from, steps, at, found);
-        at += step.size;
-        continue;
-      }
-      next = readings_.keep_shortest(out, next);
       if (next == 0) {
         at += step.size;
         continue;

@@ -56,6 +56,28 @@ uint16_t Readings::target_of(const GrammarState& state, uint8_t byte) const {
   return 0;
 }
 
+bool Readings::step_plainly(const Reading& reading, uint8_t byte, Reading* next) const {
+  const GrammarState& state = grammar_.states[reading.state];
+  if (state.call_count != 0 || (state.flags & (kStateHead | kStateFree)) != 0 ||
+      ((state.flags & kStateAccepts) != 0 && reading.frame != kNoFrame))
+    return false;
+  uint16_t target = 0;
+  if ((state.flags & kStateDense) != 0) {
+    target = grammar_.rows[state.edges][byte];
+  } else {
+    const GrammarEdge* const edges = grammar_.edges + state.edges;
+    for (uint32_t i = 0; i < state.edge_count && edges[i].first <= byte; ++i) {
+      if (byte > edges[i].last) continue;
+      if (target != 0) return false;
+      target = edges[i].target;
+    }
+  }
+  *next = {target, reading.frame, reading.count};
+  if (target == 0) return true;
+  const GrammarState& to = grammar_.states[target];
+  return (to.flags & kStateHead) == 0 && !is_end(to) && fits(*next);
+}
+
 uint32_t Readings::add(Reading reading, Reading* out, uint32_t count, uint32_t capacity) {
   if (!fits(reading)) return count;
   // Where nothing can follow in the rule, the call is over.

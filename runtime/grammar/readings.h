@@ -84,6 +84,8 @@ class Readings {
   /// takes the frame that there is.
   bool call(const Reading& from, const GrammarCall& call, Reading* called);
   uint16_t target_of(const GrammarState& state, uint8_t byte) const;
+  /// Writes the only reading behind a byte, with state 0 where there is none. False: step() has to say.
+  bool step_plainly(const Reading& reading, uint8_t byte, Reading* next) const;
 
  private:
   bool fits(const Reading& reading) const {
