@@ -5,6 +5,7 @@
 #include "host/grammar/masks.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "host/grammar/certain_tokens.h"
@@ -15,8 +16,8 @@ namespace {
 
 constexpr uint32_t kWideShare = 64;   // a state may have a mask if this part of the trie lies below its bytes
 constexpr uint32_t kFewTokens = 128;  // are found as quickly without a mask
-constexpr uint32_t kMostMasks = 256;
-constexpr uint64_t kMostWork = 8;       // steps that are walked, times those of the vocabulary
+constexpr uint32_t kMostMasks = 512;
+constexpr uint64_t kMostWork = 24;      // steps that are walked, times those of the vocabulary
 constexpr uint32_t kMostCleared = 512;  // ids taken out of a set of bits instead of keeping another
 
 class MaskMaker {
@@ -153,7 +154,7 @@ class MaskMaker {
       if (levels.empty() || cleared.size() > kMostCleared) {
         for (const uint32_t id : cleared) bits[id / 32] &= ~(1u << id % 32);
         cleared.clear();
-        set = set_of(bits);
+        set = set_of(bits, &cleared);
       }
       std::sort(cleared.begin(), cleared.end());
       levels.push_back({counts->first, set, static_cast<uint32_t>(out_.list.size()),
@@ -168,8 +169,20 @@ class MaskMaker {
     out_.levels.insert(out_.levels.end(), levels.begin(), levels.end());
   }
 
-  /// Returns the number of a set of bits, which is kept once.
-  uint32_t set_of(const std::vector<uint32_t>& bits) {
+  /// Returns the number of a set of bits, which is kept once. Where the last one that is kept has little
+  /// more, it is taken, and `cleared` gets what it has more.
+  uint32_t set_of(const std::vector<uint32_t>& bits, std::vector<uint32_t>* cleared) {
+    const size_t last = out_.bits.size() - std::min(out_.bits.size(), bits.size());
+    for (size_t word = 0; last + bits.size() == out_.bits.size() && word < bits.size(); ++word) {
+      uint32_t more = out_.bits[last + word] & ~bits[word];
+      if ((bits[word] & ~out_.bits[last + word]) != 0 || cleared->size() + 32 > kMostCleared) {
+        cleared->clear();
+        break;
+      }
+      for (; more != 0; more &= more - 1)
+        cleared->push_back(static_cast<uint32_t>(word * 32 + static_cast<size_t>(std::countr_zero(more))));
+      if (word + 1 == bits.size()) return out_.sets - 1;
+    }
     const uint64_t hash = xxh64(bits.data(), bits.size() * sizeof(uint32_t));
     const auto [at, added] = sets_.try_emplace(hash, out_.sets);
     if (!added && std::equal(bits.begin(), bits.end(),

@@ -3,7 +3,7 @@
 // Leaves out what no answer passes, and makes states one that cannot be told apart.
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <unordered_map>
 
 #include "host/base/error.h"
 #include "host/grammar/compile.h"
@@ -24,45 +24,75 @@ void prune(Machine& machine) {
   }
 }
 
-/// Merges states of one rule whose transitions and properties are equal, from the ends of rules on.
+/// Puts states that others were merged into in the place of those, and makes ranges that touch one.
+void follow_merges(MachineState& state, const std::vector<uint32_t>& now) {
+  for (MachineEdge& edge : state.edges) edge.target = now[edge.target];
+  for (MachineCall& call : state.calls) call.back = now[call.back];
+  size_t kept = 0;
+  for (size_t i = 0; i < state.edges.size(); ++i) {
+    const MachineEdge& edge = state.edges[i];
+    if (kept > 0 && state.edges[kept - 1].target == edge.target &&
+        state.edges[kept - 1].last + 1 == edge.first) {
+      state.edges[kept - 1].last = edge.last;
+    } else {
+      state.edges[kept++] = edge;
+    }
+  }
+  state.edges.resize(kept);
+}
+
+uint64_t hash_of(const MachineState& state) {
+  uint64_t hash = state.rule * 8 + state.accepts * 4 + state.head * 2 + state.free;
+  const auto add = [&](uint64_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15u + (hash >> 29); };
+  add(state.advance);
+  for (const MachineEdge& edge : state.edges) {
+    add(edge.first << 8 | edge.last);
+    add(edge.target);
+  }
+  for (const MachineCall& call : state.calls) {
+    add(call.rule);
+    add(call.back);
+  }
+  return hash;
+}
+
+bool are_equal(const MachineState& a, const MachineState& b) {
+  return a.rule == b.rule && a.accepts == b.accepts && a.head == b.head && a.free == b.free &&
+         a.advance == b.advance && a.edges == b.edges && a.calls == b.calls;
+}
+
+/// Merges states of one rule whose transitions and properties are equal. Most transitions lead to states
+/// behind, so a round from the last to the first finds what does not lead back.
 void merge_equal(Machine& machine, Allowance& allowance) {
-  using Key =
-      std::tuple<uint32_t, bool, bool, bool, uint32_t, std::vector<MachineEdge>, std::vector<MachineCall>>;
   std::vector<uint32_t> now(machine.states.size());
   for (uint32_t i = 0; i < now.size(); ++i) now[i] = i;
   std::vector<bool> gone(machine.states.size());
   for (uint32_t round = 0; round < kMergeRounds; ++round) {
-    std::map<Key, uint32_t> known;
+    std::unordered_multimap<uint64_t, uint32_t> known(machine.states.size());
     bool merged = false;
     for (uint32_t i = static_cast<uint32_t>(machine.states.size()); i-- > 1;) {
       if (gone[i]) continue;
-      const MachineState& state = machine.states[i];
-      allowance.work(16 + 4 * state.edges.size() + 4 * state.calls.size());
-      const auto [found, added] = known.try_emplace(
-          Key(state.rule, state.accepts, state.head, state.free, state.advance, state.edges, state.calls), i);
-      if (added) continue;
-      now[i] = found->second;
+      MachineState& state = machine.states[i];
+      allowance.work(8 + 2 * state.edges.size() + 2 * state.calls.size());
+      follow_merges(state, now);
+      const uint64_t hash = hash_of(state);
+      auto [same, end] = known.equal_range(hash);
+      while (same != end && !are_equal(machine.states[same->second], state)) ++same;
+      if (same == end) {
+        known.emplace(hash, i);
+        continue;
+      }
+      now[i] = same->second;
       gone[i] = merged = true;
     }
-    if (!merged) return;
-    for (MachineState& state : machine.states) {
-      for (MachineEdge& edge : state.edges) edge.target = now[edge.target];
-      for (size_t i = 0; i + 1 < state.edges.size();) {
-        MachineEdge &a = state.edges[i], &b = state.edges[i + 1];
-        if (a.target != b.target || a.last + 1 != b.first) {
-          ++i;
-          continue;
-        }
-        a.last = b.last;
-        state.edges.erase(state.edges.begin() + static_cast<ptrdiff_t>(i) + 1);
-      }
-      for (MachineCall& call : state.calls) call.back = now[call.back];
-    }
-    for (MachineRule& rule : machine.rules) {
-      rule.start = now[rule.start];
-      rule.entry = now[rule.entry];
-    }
-    for (uint32_t& state : now) state = now[state];
+    if (!merged) break;
+  }
+  for (uint32_t i = 1; i < machine.states.size(); ++i) {
+    if (!gone[i]) follow_merges(machine.states[i], now);
+  }
+  for (MachineRule& rule : machine.rules) {
+    rule.start = now[rule.start];
+    rule.entry = now[rule.entry];
   }
 }
 
