@@ -31,17 +31,9 @@ class MaskMaker {
         endings_(machine) {}
 
   StoredMasks make() {
-    // The widest come first, so that they have masks whatever others there are.
-    std::vector<std::pair<uint64_t, uint32_t>> wide;
-    for (uint32_t state = 1; state < machine_.states.size(); ++state) {
-      const uint64_t steps = width_of(state);
-      if (steps != 0) wide.push_back({steps, state});
-    }
-    std::sort(wide.begin(), wide.end(), [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first > b.first : a.second < b.second;
-    });
     const uint64_t most_bytes = allowance_.limits().bytes / 4;
-    for (const auto& [steps, state] : wide) {
+    for (const uint32_t state : nearest_first()) {
+      if (width_of(state) == 0) continue;
       const uint64_t bytes = (out_.bits.size() + out_.list.size()) * sizeof(uint32_t);
       if (out_.masks.size() == kMostMasks || bytes > most_bytes ||
           tokens_.steps() > kMostWork * vocabulary_.header->steps)
@@ -52,6 +44,27 @@ class MaskMaker {
   }
 
  private:
+  /// Returns the states by how many bytes and calls lead to them, so that those that most answers come by
+  /// have masks whatever others there are.
+  std::vector<uint32_t> nearest_first() const {
+    std::vector<uint32_t> order;
+    std::vector<bool> seen(machine_.states.size());
+    const auto see = [&](uint32_t state) {
+      if (state == kTail || seen[state]) return;
+      seen[state] = true;
+      order.push_back(state);
+    };
+    see(machine_.rules[machine_.start].start);
+    for (size_t i = 0; i < order.size(); ++i) {
+      const MachineState& state = machine_.states[order[i]];
+      for (const MachineEdge& edge : state.edges) see(edge.target);
+      for (const MachineCall& call : state.calls) {
+        see(machine_.rules[call.rule].entry);
+        see(call.back);
+      }
+    }
+    return order;
+  }
   /// Returns steps of the vocabulary below the bytes that the state goes on with.
   uint64_t edge_steps(const MachineState& state) const {
     uint64_t steps = 0;
