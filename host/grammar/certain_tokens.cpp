@@ -125,30 +125,29 @@ std::vector<uint32_t> CertainTokens::bits() const {
     }
     for (auto counts = base_->walk->by_counts.upper_bound(base_->most);
          counts != base_->walk->by_counts.end(); ++counts) {
-      for (const uint32_t number : counts->second) clear(tokens[number].id);
+      for (const uint32_t id : counts->second) clear(id);
     }
   }
   for (const CertainToken& token : tokens_) bits[token.id / 32] |= 1u << token.id % 32;
   return bits;
 }
 
-std::map<uint32_t, std::vector<uint32_t>> CertainTokens::by_counts() const {
-  std::map<uint32_t, std::vector<uint32_t>> ids;
+std::map<uint32_t, CertainTokens::Counted> CertainTokens::by_counts() const {
+  std::map<uint32_t, Counted> ids;
   if (count() == 0) return ids;
+  if (base_ && (base_->in_call || !base_->counted)) ids[0];
   if (base_ && !base_->in_call && base_->counted) {
-    for (const auto& [counts, numbers] : base_->walk->by_counts) {
-      std::vector<uint32_t>& of_counts = ids[counts];
-      for (const uint32_t number : numbers) {
-        const HomeWalk::Token& token = base_->walk->tokens[number];
-        if (base_->holes.empty() || !is_out(token)) of_counts.push_back(token.id);
+    for (const auto& [counts, of_counts] : base_->walk->by_counts) ids[counts].base = &of_counts;
+    if (!base_->holes.empty()) {
+      for (auto& [counts, of_counts] : ids) of_counts.base = nullptr;
+      for (const HomeWalk::Token& token : base_->walk->tokens) {
+        if (!is_out(token)) ids[token.counts].ids.push_back(token.id);
       }
     }
-  } else if (base_) {
-    ids[0];
   }
   for (const CertainToken& token : tokens_) {
-    std::vector<uint32_t>& of_counts = ids[token.in_call ? 0 : token.counts];
-    if (token.counts != 0 && !token.in_call) of_counts.push_back(token.id);
+    Counted& of_counts = ids[token.in_call ? 0 : token.counts];
+    if (token.counts != 0 && !token.in_call) of_counts.ids.push_back(token.id);
   }
   return ids;
 }

@@ -81,8 +81,13 @@ class CertainTokens {
   uint32_t most_counts() const { return most_counts_; }
   const std::vector<CertainGroup>& groups() const { return groups_; }
   std::vector<uint32_t> bits() const;
-  /// Returns ids by how many counts they take, unless none takes any.
-  std::map<uint32_t, std::vector<uint32_t>> by_counts() const;
+  /// Ids that take so many counts: those of the base, unless it is null, and others.
+  struct Counted {
+    const std::vector<uint32_t>* base = nullptr;
+    std::vector<uint32_t> ids;
+  };
+  /// Returns ids by their counts; without ids where all of them take 0.
+  std::map<uint32_t, Counted> by_counts() const;
   std::vector<LeftTokens>& take_left() { return left_; }
 
  private:

@@ -57,7 +57,7 @@ HomeWalk walk_home(const Home& home, const VocabularyTrie& vocabulary) {
       walk.tokens.push_back({i, step.value, counts, to});
       walk.bits[step.value / 32] |= 1u << step.value % 32;
       if (to != 0) walk.elsewhere.push_back(number);
-      walk.by_counts[counts].push_back(number);
+      walk.by_counts[counts].push_back(step.value);
     }
     ++i;
   }

@@ -43,7 +43,7 @@ struct HomeWalk {
   std::vector<Exit> exits;
   std::vector<uint32_t> bits;                           // of all tokens
   std::vector<uint32_t> elsewhere;                      // numbers of tokens that do not end at place 0
-  std::map<uint32_t, std::vector<uint32_t>> by_counts;  // numbers of tokens
+  std::map<uint32_t, std::vector<uint32_t>> by_counts;  // ids of tokens
 };
 
 HomeWalk walk_home(const Home& home, const VocabularyTrie& vocabulary);

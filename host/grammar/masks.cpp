@@ -14,10 +14,10 @@
 namespace mote::grammar {
 namespace {
 
-constexpr uint32_t kWideShare = 64;   // a state may have a mask if this part of the trie lies below its bytes
+constexpr uint32_t kWideShare = 48;   // a state may have a mask if this part of the trie lies below its bytes
 constexpr uint32_t kFewTokens = 128;  // are found as quickly without a mask
 constexpr uint32_t kMostMasks = 512;
-constexpr uint64_t kMostWork = 24;      // steps that are walked, times those of the vocabulary
+constexpr uint64_t kMostWork = 20;      // steps that are walked, times those of the vocabulary
 constexpr uint32_t kMostCleared = 512;  // ids taken out of a set of bits instead of keeping another
 
 class MaskMaker {
@@ -31,19 +31,29 @@ class MaskMaker {
         endings_(machine) {}
 
   StoredMasks make() {
-    const uint64_t most_bytes = allowance_.limits().bytes / 4;
+    // Without one, states that most tokens follow would take milliseconds.
+    std::vector<uint32_t> others;
     for (const uint32_t state : nearest_first()) {
-      if (width_of(state) == 0) continue;
-      const uint64_t bytes = (out_.bits.size() + out_.list.size()) * sizeof(uint32_t);
-      if (out_.masks.size() == kMostMasks || bytes > most_bytes ||
-          tokens_.steps() > kMostWork * vocabulary_.header->steps)
-        break;
+      const uint64_t steps = width_of(state);
+      if (steps * 2 >= vocabulary_.header->steps) {
+        if (has_room()) make_mask(state);
+      } else if (steps != 0) {
+        others.push_back(state);
+      }
+    }
+    const uint64_t begin = tokens_.steps();
+    for (const uint32_t state : others) {
+      if (!has_room() || tokens_.steps() - begin > kMostWork * vocabulary_.header->steps) break;
       make_mask(state);
     }
     return std::move(out_);
   }
 
  private:
+  bool has_room() const {
+    const uint64_t bytes = (out_.bits.size() + out_.list.size()) * sizeof(uint32_t);
+    return out_.masks.size() < kMostMasks && bytes <= allowance_.limits().bytes / 4;
+  }
   /// Returns the states by how many bytes and calls lead to them, so that those that most answers come by
   /// have masks whatever others there are.
   std::vector<uint32_t> nearest_first() const {
@@ -173,7 +183,10 @@ class MaskMaker {
       levels.push_back({counts->first, set, static_cast<uint32_t>(out_.list.size()),
                         static_cast<uint32_t>(cleared.size())});
       out_.list.insert(out_.list.end(), cleared.begin(), cleared.end());
-      cleared.insert(cleared.end(), counts->second.begin(), counts->second.end());
+      if (std::next(counts) == by_counts.rend()) break;
+      if (counts->second.base != nullptr)
+        cleared.insert(cleared.end(), counts->second.base->begin(), counts->second.base->end());
+      cleared.insert(cleared.end(), counts->second.ids.begin(), counts->second.ids.end());
       allowance_.work(64 + cleared.size() + bits.size() / 16);
     }
     std::reverse(levels.begin(), levels.end());
