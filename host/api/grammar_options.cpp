@@ -76,8 +76,7 @@ host::Result<host::GrammarPlan> plan_grammar(mote_host& model, const grammar::Gr
   host::GrammarPlan plan;
   if (!request.asks_for_grammar() && request.triggers.empty() && healed.empty()) return plan;
   MOTE_TAKE(const auto vocabulary, model.vocabulary());
-  const grammar::VocabularyTrie trie(vocabulary->get().tables);
-  const std::vector<uint8_t> tables = grammar::compile_request(request, &trie, healed);
+  const std::vector<uint8_t> tables = grammar::compile_request(request, &model.trie(), healed);
   MOTE_TAKE(plan.tables, host::GrammarTables::open(vocabulary, tables, "the grammar"));
   plan.free_tokens = request.after_within;
   plan.healed = healed;
@@ -86,8 +85,8 @@ host::Result<host::GrammarPlan> plan_grammar(mote_host& model, const grammar::Gr
 
 host::Result<std::string> heal(mote_host& model, std::vector<int32_t>& prompt) {
   if (prompt.size() < 2) return std::string();
-  MOTE_TAKE(const auto vocabulary, model.vocabulary());
-  const grammar::VocabularyTrie trie(vocabulary->get().tables);
+  MOTE_TRY(model.vocabulary().status());
+  const grammar::VocabularyTrie& trie = model.trie();
   const auto id = static_cast<uint32_t>(prompt.back());
   const uint32_t place = id < trie.header->vocab ? trie.places[id] : kNoPlace;
   if (place == kNoPlace || (place & kSpecialPlace) != 0 || trie.steps[place].size == 1) return std::string();
@@ -101,6 +100,7 @@ mote::host::Result<std::shared_ptr<const mote::host::VocabularyTables>> mote_hos
   const std::lock_guard lock(opens_vocabulary_);
   if (vocabulary_ == nullptr) {
     MOTE_TAKE(vocabulary_, mote::api::make_vocabulary(*model));
+    trie_.emplace(vocabulary_->get().tables);
   }
   return vocabulary_;
 }

@@ -3,7 +3,6 @@
 // mote/host.h: grammars compiled ahead.
 #include "host/api/grammar_options.h"
 #include "host/api/result.h"
-#include "host/grammar/vocabulary.h"
 
 namespace mote::api {
 namespace {
@@ -15,13 +14,12 @@ host::Status compile_grammar(mote_host* model, const char* json_options, Reply& 
   if (request.heal) throw OptionError("option \"heal\": a prompt is healed, not a grammar");
   if (request.empty())
     throw OptionError("no grammar: one of json-schema, any-json, regex, choice, gbnf and trigger is needed");
-  std::shared_ptr<const host::VocabularyTables> vocabulary;
-  std::optional<grammar::VocabularyTrie> trie;
+  const grammar::VocabularyTrie* trie = nullptr;
   if (model != nullptr) {
-    MOTE_TAKE(vocabulary, model->vocabulary());
-    trie.emplace(vocabulary->get().tables);
+    MOTE_TRY(model->vocabulary().status());
+    trie = &model->trie();
   }
-  const std::vector<uint8_t> tables = grammar::compile_request(request, trie ? &*trie : nullptr, "");
+  const std::vector<uint8_t> tables = grammar::compile_request(request, trie, "");
   const grammar::TableSizes sizes = grammar::sizes_of(tables);
   reply.json = {{"bytes", tables.size()},
                 {"states", sizes.states},

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "host/base/mapped_file.h"
+#include "host/grammar/vocabulary.h"
 #include "host/tasks/constraint.h"
 #include "host/tasks/hooks.h"
 #include "host/tasks/model.h"
@@ -130,6 +131,8 @@ struct mote_host {
   mote::host::Result<const mote::host::Model*> text_tower() const;
   /// Returns the vocabulary's tables, which are opened or made when they are first asked for.
   mote::host::Result<std::shared_ptr<const mote::host::VocabularyTables>> vocabulary();
+  /// Returns what the vocabulary's grammars share, once vocabulary() has opened it.
+  const mote::grammar::VocabularyTrie& trie() const { return *trie_; }
 
  private:
   struct OfProcess {
@@ -141,6 +144,7 @@ struct mote_host {
   mutable std::unique_ptr<mote::api::Tower> vision_tower_, text_tower_;
   std::mutex opens_vocabulary_;
   std::shared_ptr<const mote::host::VocabularyTables> vocabulary_;
+  std::optional<mote::grammar::VocabularyTrie> trie_;
 
  public:
   mote_host() = default;

@@ -159,6 +159,13 @@ NodePtr SchemaReader::object_of(const Demand& demand) {
                                writer_.colon(), rule_of(region.demand)}));
   }
   const NodePtr other = others.empty() ? nullptr : choice(std::move(others));
+  if (other != nullptr && least > required.size() + 1) {
+    for (const SchemaPart& part : demand) {
+      if (part.has("minProperties"))
+        refuse_keyword("minProperties", part.pointer,
+                       "keys that are not declared may be one key again, so only one of them can be counted on");
+    }
+  }
   // Places are (keys passed, pairs written), as far as their number matters.
   const bool counts = least > 0 || most != kEndless;
   const auto names_count = static_cast<uint32_t>(names.size());

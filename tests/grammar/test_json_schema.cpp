@@ -181,6 +181,9 @@ TEST("What a schema asks for and cannot be kept is refused by keyword, place and
         "\"not\" at /properties/a: only values that are listed can be excluded");
   check(R"({"type":"array","uniqueItems":true})", "\"uniqueItems\" at /: it is not kept");
   check(R"({"type":"array","items":{"contains":{}}})", "\"contains\" at /items: it is not kept");
+  check(R"({"type":"object","required":["a"],"minProperties":3})",
+        "\"minProperties\" at /: keys that are not declared may be one key again, so only one of them can be "
+        "counted on");
   check(R"({"typ":"array"})", "\"typ\" at /: an unknown keyword");
   check(R"({"type":"string","format":"colour"})", "\"format\" at /: the format \"colour\" is not known");
   check(R"({"$ref":"other.json"})", "\"$ref\" at /: only places inside of the document are read");

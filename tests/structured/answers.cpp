@@ -151,14 +151,15 @@ RandomAnswer AnswerGrammar::random_answer(uint32_t most_tokens, std::mt19937_64&
   const uint32_t need = walk.need();
   mote_error error{};
   const mote_status first = walk.allow(most_tokens, &error);
-  if ((first == MOTE_TOO_SMALL) != (need > most_tokens))
-    mote::convert::fail("{} tokens are needed, there are {}, and a mask says otherwise: {}", need,
-                        most_tokens, error.text);
-  if (need > most_tokens) {
+  // The ending of the fewest bytes need not be the one of the fewest tokens.
+  if (first == MOTE_TOO_SMALL && need <= most_tokens)
+    mote::convert::fail("{} tokens are needed, there are {}, and no mask: {}", need, most_tokens, error.text);
+  if (first == MOTE_TOO_SMALL) {
     answer.too_short = true;
     answer.tokens = need;
     return answer;
   }
+  require(first, error);
   for (uint32_t left = most_tokens;;) {
     const int32_t id = walk.nth(random() % walk.allowed());
     walk.accept(id);
