@@ -120,6 +120,10 @@ void Allowance::work(uint64_t steps) {
     convert::fail("compiling the grammar takes more than {} s", limits_.seconds);
 }
 
+bool Allowance::is_half_over() const {
+  return static_cast<double>(now_ns() - begin_ns_) > limits_.seconds * 0.5e9;
+}
+
 void Allowance::state() {
   work(64);
   if (++states_ > limits_.states) convert::fail("the grammar takes more than {} states", limits_.states);

@@ -27,6 +27,8 @@ class Allowance {
   /// Counts steps of work, a few nanoseconds each, and looks at the clock now and then.
   void work(uint64_t steps);
   void state();
+  /// Returns whether half of the time is over: what only makes answers faster is left out then.
+  bool is_half_over() const;
   const CompileLimits& limits() const { return limits_; }
 
  private:

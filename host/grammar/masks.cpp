@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kWideShare = 48;   // a state may have a mask if this part of the trie lies below its bytes
 constexpr uint32_t kFewTokens = 128;  // are found as quickly without a mask
 constexpr uint32_t kMostMasks = 512;
-constexpr uint64_t kMostWork = 20;      // steps that are walked, times those of the vocabulary
+constexpr uint64_t kMostWork = 32;      // steps that are walked, times those of the vocabulary
 constexpr uint32_t kMostCleared = 512;  // ids taken out of a set of bits instead of keeping another
 
 class MaskMaker {
@@ -43,7 +43,9 @@ class MaskMaker {
     }
     const uint64_t begin = tokens_.steps();
     for (const uint32_t state : others) {
-      if (!has_room() || tokens_.steps() - begin > kMostWork * vocabulary_.header->steps) break;
+      if (!has_room() || allowance_.is_half_over() ||
+          tokens_.steps() - begin > kMostWork * vocabulary_.header->steps)
+        break;
       make_mask(state);
     }
     return std::move(out_);

@@ -22,6 +22,7 @@ struct Format {
 #define BYTE "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 #define IPV4 BYTE "\\." BYTE "\\." BYTE "\\." BYTE
 #define H16 "[0-9A-Fa-f]{1,4}"
+#define URI_NAME "([A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f][0-9A-Fa-f])"
 #define URI_CHARACTER "([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f][0-9A-Fa-f])"
 
 // After RFC 3339, RFC 4122, RFC 2673, RFC 4291, RFC 1123, RFC 5321 and RFC 3986; each text is of the format,
@@ -44,9 +45,9 @@ constexpr Format kFormats[] = {
      "){1,6}|:(:" H16 "){1,7}|::|(" H16 ":){6}" IPV4 "|::(" H16 ":){0,5}" IPV4},
     {"hostname", HOSTNAME},
     {"email", "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,20}(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,20}){0,2}@" HOSTNAME},
-    {"uri", "[A-Za-z][A-Za-z0-9+.-]*:(//([A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f][0-9A-Fa-f])*(@" HOSTNAME
-            ")?(:[0-9]{1,5})?(/" URI_CHARACTER "*)*|/?(" URI_CHARACTER "+(/" URI_CHARACTER
-            "*)*)?)(\\?(" URI_CHARACTER "|[/?])*)?(#(" URI_CHARACTER "|[/?])*)?"}};
+    {"uri", "[A-Za-z][A-Za-z0-9+.-]*:(//((" URI_NAME "|:)*@)?" URI_NAME "*(:[0-9]{1,5})?(/" URI_CHARACTER
+            "*)*|/?(" URI_CHARACTER "+(/" URI_CHARACTER "*)*)?)(\\?(" URI_CHARACTER
+            "|[/?])*)?(#(" URI_CHARACTER "|[/?])*)?"}};
 
 }  // namespace
 

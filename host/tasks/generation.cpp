@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/tasks/bounded_steps.h"
+#include "host/tasks/forced_guesses.h"
 #include "host/tasks/stop_text.h"
 #include "host/tasks/text.h"
 
@@ -40,6 +41,16 @@ class Guesses {
   void reported(double ms) const {
     if (speculation_ != nullptr) speculation_->reported(ms);
   }
+  /// Offers what the constraint forces behind a token.
+  Status offer_forced(const Model& model, const Session& session, const AnswerConstraint* constraint,
+                      int32_t id) {
+    if (speculation_ == nullptr || constraint == nullptr || !model.has_tokenizer() ||
+        speculation_->options().mode != Speculate::automatic)
+      return {};
+    forced_.said(model.token_text(id));
+    MOTE_TAKE(const std::vector<int32_t> ids, forced_.next(model, session, *constraint->get()->matcher));
+    return speculation_->offer_forced(ids);
+  }
   void count(Answer& answer) const {
     answer.no_guesses = why_none_;
     if (speculation_ == nullptr) return;
@@ -52,6 +63,7 @@ class Guesses {
 
  private:
   Speculation* speculation_ = nullptr;
+  ForcedGuesses forced_;
   mote_speculation_counts before_ = {};
   std::string why_none_;
 };
@@ -189,7 +201,7 @@ Result<Answer> generate(const Model& model, Session& session, std::span<const in
   MOTE_TAKE(AnswerText text, AnswerText::start(model, plan.stop_texts));
   mote_generation options = plan.generation;
   options.rules = has_rules(plan.rules) ? &plan.rules : nullptr;
-  MOTE_TAKE(const Guesses guesses, Guesses::begin(session, plan.speculation));
+  MOTE_TAKE(Guesses guesses, Guesses::begin(session, plan.speculation));
   options.guesses = guesses.get();
   options.constraint = constraint == nullptr ? nullptr : constraint->get();
   mote_error error = {};
@@ -217,6 +229,8 @@ Result<Answer> generate(const Model& model, Session& session, std::span<const in
     if (event.has_token == 0) continue;
     guesses.reported(token.restart());
     answer.finish = event.finish;
+    if (event.finish == MOTE_FINISH_NONE)
+      MOTE_TRY(guesses.offer_forced(model, session, constraint.get(), event.id));
     if (answer.ids.empty()) answer.prompt_ms = timer.restart();
     answer.ids.push_back(event.id);
     std::string part;

@@ -51,7 +51,7 @@ struct Answer {
   mote_finish finish = MOTE_FINISH_NONE;
   double prompt_ms = 0, decode_ms = 0;
   mote_speculation_counts guesses = {};
-  std::string no_guesses;  // why there were none; "": there may have been
+  std::string no_guesses;                        // why there were none; "": there may have been
   std::shared_ptr<AnswerConstraint> constraint;  // that the answer keeps to, null: none
 
   /// Returns tokens a second of a prompt of so many; the first token of the answer comes with them.

@@ -17,10 +17,11 @@ double renewed(double known, double value, double weight) { return known + weigh
 
 }  // namespace
 
-void GuessPrice::took(uint64_t rows, double ms, double right, double wrong) {
+void GuessPrice::took(uint64_t rows, double ms, double right, double wrong, GuessSource source) {
   if (right + wrong > 0) {
-    right_ = right_ * kKeeps + right;
-    wrong_ = wrong_ * kKeeps + wrong;
+    Share& share = shares_[static_cast<size_t>(source)];
+    share.right = share.right * kKeeps + right;
+    share.wrong = share.wrong * kKeeps + wrong;
   }
   if (rows == 0 || rows >= ms_.size() || ms <= 0) return;
   const double expected = price(static_cast<uint32_t>(rows));
@@ -46,8 +47,8 @@ double GuessPrice::price(uint32_t rows) const {
   return ms_[below] + share * (ms_[above] - ms_[below]);
 }
 
-uint32_t GuessPrice::best() const {
-  const double alone = price(1), p = share_right();
+uint32_t GuessPrice::best(GuessSource source) const {
+  const double alone = price(1), p = share_right(source);
   double tokens = 1, power = 1, most = kLeastGain;
   uint32_t best = 0;
   for (uint32_t n = 1; n <= most_; ++n) {
@@ -88,9 +89,21 @@ void Speculation::reported(double ms) {
   const mote_speculation_counts now = counts();
   const bool ran_once = now.runs == before_.runs + 1;
   price_.took(ran_once ? now.rows - before_.rows : 0, ms, static_cast<double>(now.right - before_.right),
-              static_cast<double>(now.wrong - before_.wrong));
+              static_cast<double>(now.wrong - before_.wrong), source_);
+  if (now.runs != before_.runs) source_ = GuessSource::looked_up;
   before_ = now;
   if (options_.mode == Speculate::automatic) mote_speculation_limit(guesses_, price_.best());
+}
+
+Status Speculation::offer_forced(std::span<const int32_t> ids) {
+  const uint32_t best = options_.mode == Speculate::automatic ? price_.best(GuessSource::forced) : 0;
+  const auto count = static_cast<uint32_t>(std::min<size_t>(ids.size(), best));
+  if (count == 0) return {};
+  mote_error error = {};
+  MOTE_TRY(from_core(mote_speculation_offer(guesses_, ids.data(), count, &error), error, "guesses"));
+  mote_speculation_limit(guesses_, count);
+  source_ = GuessSource::forced;
+  return {};
 }
 
 }  // namespace mote::host

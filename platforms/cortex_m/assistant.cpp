@@ -8,6 +8,7 @@
 
 #include "image.h"
 #include "options.h"
+#include "shape.h"
 
 namespace {
 
@@ -31,6 +32,7 @@ struct Assistant {
   mote_session* session;
   Line line;
   image::Heartbeat heart;
+  image::Shape shape;
   mote_detokenizer text;
   int32_t prompt[MOTE_CONFIG_CONTEXT];
   uint32_t prompt_tokens, tokens;
@@ -46,7 +48,8 @@ Assistant assistant;
   options.logit_rows = 1;
   options.text_bytes = MOTE_CONFIG_TEXT_BYTES;
   options.kv_dtype = static_cast<mote_kv_dtype>(MOTE_CONFIG_KV);
-  return image::start(a.model, options, &a.session);
+  const mote_status status = image::start(a.model, options, &a.session);
+  return status == MOTE_OK ? a.shape.open(a.model) : status;
 }
 
 mote_status begin_answer(Assistant& a) {
@@ -57,7 +60,9 @@ mote_status begin_answer(Assistant& a) {
   status = mote_chat_tokenize(a.session, &message, 1, 1, rendered, sizeof rendered, a.prompt,
                               MOTE_CONFIG_CONTEXT, &a.prompt_tokens, &error);
   if (status != MOTE_OK) return status;
-  const mote_generation generation = mote_generation_default();
+  mote_generation generation = mote_generation_default();
+  status = a.shape.begin(&generation);
+  if (status != MOTE_OK) return status;
   status = mote_generation_begin(a.session, a.prompt, a.prompt_tokens, &generation, &error);
   if (status != MOTE_OK) return status;
   a.tokens = 0;

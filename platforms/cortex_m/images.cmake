@@ -48,6 +48,15 @@ if(MOTE_FIRMWARE_MODEL AND MOTE_FIRMWARE_PARTITION_BYTES)
 endif()
 if(MOTE_FIRMWARE_MODEL OR MOTE_FIRMWARE_PARTITION_BYTES)
   mote_image(mote_assistant "${MOTE_FIRMWARE_MODEL}" ${images}/assistant.cpp)
+  if(MOTE_FIRMWARE_GRAMMAR)
+    target_compile_definitions(mote_assistant PRIVATE MOTE_FIRMWARE_GRAMMAR="${MOTE_FIRMWARE_GRAMMAR}")
+    target_link_options(mote_assistant PRIVATE LINKER:--defsym=stack_bytes=8192)  # masks are found on it
+    set_property(SOURCE ${images}/model.S APPEND PROPERTY OBJECT_DEPENDS ${MOTE_FIRMWARE_GRAMMAR})
+    get_filename_component(exported ${MOTE_FIRMWARE_GRAMMAR} DIRECTORY)
+    if(EXISTS ${exported}/vocabulary.bin)
+      target_compile_definitions(mote_assistant PRIVATE MOTE_FIRMWARE_VOCABULARY="${exported}/vocabulary.bin")
+    endif()
+  endif()
 endif()
 # An image of an encoder that reads or hears `data`, a file or nothing. All its rows are computed at once, which takes
 # more stack.

@@ -7,3 +7,20 @@
 firmware_model:
   .incbin MOTE_FIRMWARE_MODEL
 firmware_model_end:
+
+#ifdef MOTE_FIRMWARE_GRAMMAR
+  .balign 64
+  .global firmware_grammar
+  .global firmware_grammar_end
+firmware_grammar:
+  .incbin MOTE_FIRMWARE_GRAMMAR
+firmware_grammar_end:
+  .balign 64
+  .global firmware_vocabulary
+  .global firmware_vocabulary_end
+firmware_vocabulary:
+#ifdef MOTE_FIRMWARE_VOCABULARY
+  .incbin MOTE_FIRMWARE_VOCABULARY
+#endif
+firmware_vocabulary_end:
+#endif

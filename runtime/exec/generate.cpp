@@ -15,6 +15,7 @@
 #include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/token_rules.h"
+#include "runtime/grammar/matcher.h"
 
 namespace mote {
 namespace {
@@ -100,6 +101,10 @@ mote_status check_constraint(const mote_session* session, const mote_generation&
       mote_matcher_need(constraint->matcher, constraint->scratch, constraint->scratch_bytes, &need, error);
   const uint32_t left = tokens_left(session, options, n, 0);
   if (status != MOTE_OK || need <= left) return status;
+  // An ending of more bytes may take fewer tokens.
+  if (left != 0 && mote_matcher_allow(constraint->matcher, left, constraint->mask, constraint->scratch,
+                                      constraint->scratch_bytes, nullptr) == MOTE_OK)
+    return MOTE_OK;
   if (need == UINT32_MAX)
     return fail(error, MOTE_INVALID_ARGUMENT, "the model's tokens cannot write what the grammar asks for");
   return fail(error, MOTE_TOO_SMALL, "the shortest answer of the grammar takes ", need, " tokens, there are ",
@@ -117,12 +122,22 @@ mote_status allow_next(mote_session* session, mote_error* error) {
                             constraint.scratch, constraint.scratch_bytes, error);
 }
 
+/// Returns the id of the largest logit.
+uint32_t likeliest(const mote_session& session) {
+  const float* const logits = logits_to_pick(session);
+  uint32_t best = 0;
+  for (uint32_t id = 1; id < session.sampler.vocab; ++id) best = logits[id] > logits[best] ? id : best;
+  return best;
+}
+
 mote_status pick(mote_session* session, mote_event* event, mote_error* error) {
   GenerationState& generation = session->generation;
   const mote_constraint* const constraint = kHasGrammar ? generation.options.constraint : nullptr;
   if (constraint != nullptr) {
     const mote_status status = allow_next(session, error);
     if (status != MOTE_OK) return status;
+    if (mote_matcher_is_free(constraint->matcher) != 0)
+      lead_to_trigger(*constraint->matcher, likeliest(*session), constraint->mask);
   }
   event->has_token = 1;
   const RuledTokens ruled = ruled_tokens(session);

@@ -325,11 +325,11 @@ class TokenWalk {
 }  // namespace
 
 size_t lay_out_scratch(const Grammar& grammar, const Vocabulary& vocabulary, void* memory,
-                       MatcherScratch* scratch) {
+                       MatcherScratch* scratch, const ScratchRoom& room) {
   const uint32_t longest = vocabulary.header->longest;
   scratch->frame_count = frame_room(grammar) + 4 * longest + 64;
   if (scratch->frame_count > 1024) scratch->frame_count = 1024;
-  scratch->reading_count = 4 * longest + 2 * kMostReadings + kStepReadings;
+  scratch->reading_count = 4 * longest + 2 * kMostReadings + room.step_readings;
   uint8_t* const at = static_cast<uint8_t*>(memory);
   size_t bytes = 0;
   const auto take = [&](size_t size) {
@@ -341,9 +341,9 @@ size_t lay_out_scratch(const Grammar& grammar, const Vocabulary& vocabulary, voi
   scratch->readings = reinterpret_cast<Reading*>(take(scratch->reading_count * sizeof(Reading)));
   scratch->begins = reinterpret_cast<uint16_t*>(take((longest + 2) * sizeof(uint16_t)));
   scratch->nexts = reinterpret_cast<uint32_t*>(take((longest + 1) * 8 * sizeof(uint32_t)));
-  scratch->tokens = reinterpret_cast<uint16_t*>(take((kShortestBytes + 1) * sizeof(uint16_t)));
-  scratch->text = take(kShortestBytes);
-  scratch->ending = take(kShortestBytes);
+  scratch->tokens = reinterpret_cast<uint16_t*>(take((room.shortest_bytes + 1) * sizeof(uint16_t)));
+  scratch->text = take(room.shortest_bytes);
+  scratch->ending = take(room.shortest_bytes);
   scratch->ending_bytes = reinterpret_cast<uint32_t*>(take(sizeof(uint32_t)));
   return bytes;
 }

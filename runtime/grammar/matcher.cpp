@@ -113,6 +113,36 @@ uint32_t least_need(const mote_matcher& matcher, const MatcherScratch& scratch) 
 }
 
 }  // namespace
+
+void lead_to_trigger(const mote_matcher& matcher, uint32_t likeliest, uint32_t* mask) {
+  const Vocabulary vocabulary = view_of(*matcher.grammar->vocabulary);
+  if (allows_id(mask, likeliest) || mote_matcher_is_free(&matcher) == 0) return;
+  FoundToken token;
+  find_token(vocabulary, likeliest, &token);
+  const Grammar grammar = view_of(*matcher.grammar);
+  TokenReader reader(grammar, matcher);
+  reader.start();
+  uint32_t free = 0;  // bytes up to the trigger's end
+  while (free < token.length && reader.is_free()) {
+    if (!reader.read(token.bytes[free++])) return;
+  }
+  bool reads = true;
+  for (uint32_t i = free; i < token.length && reads; ++i) reads = reader.read(token.bytes[i]);
+  if (reads) return;  // too few tokens are left behind it
+  uint32_t longest = kNoTrieValue, at = vocabulary.roots[token.bytes[0]], end = vocabulary.header->steps;
+  for (uint32_t i = 0; i < free; ++i) {
+    while (at < end && vocabulary.steps[at].byte < token.bytes[i]) at += vocabulary.steps[at].size;
+    if (at >= end || vocabulary.steps[at].byte != token.bytes[i]) break;
+    const TrieStep& step = vocabulary.steps[at];
+    if (step.value != kNoTrieValue && allows_id(mask, step.value)) longest = step.value;
+    end = at + step.size;
+    ++at;
+  }
+  if (longest == kNoTrieValue) return;
+  memset(mask, 0, (vocabulary.header->vocab + 31) / 32 * sizeof(uint32_t));
+  allow_id(mask, longest);
+}
+
 }  // namespace mote
 
 using mote::fail;

@@ -20,11 +20,20 @@ struct mote_matcher {
 
 namespace mote {
 
+/// What depends on how much stack and memory a build is for.
+struct ScratchRoom {
+  uint32_t step_readings;
+  uint32_t shortest_bytes;  // of an ending whose tokens are counted exactly
+};
+inline constexpr ScratchRoom kSmallScratch = {48, 1024};
 #ifdef MOTE_SMALL_STACK
-inline constexpr uint32_t kStepFrames = 160, kStepReadings = 48;
+inline constexpr uint32_t kStepFrames = 160;
+inline constexpr ScratchRoom kScratch = kSmallScratch;
 #else
-inline constexpr uint32_t kStepFrames = 1024, kStepReadings = 256;
+inline constexpr uint32_t kStepFrames = 1024;
+inline constexpr ScratchRoom kScratch = {256, 4096};
 #endif
+inline constexpr uint32_t kStepReadings = kScratch.step_readings, kShortestBytes = kScratch.shortest_bytes;
 
 /// Frames that a matcher keeps between tokens.
 inline uint32_t frame_room(const Grammar& grammar) { return grammar.header->depth + 16u; }
@@ -70,8 +79,6 @@ struct MatcherScratch {
   uint32_t frame_count, reading_count;
 };
 
-inline constexpr uint32_t kShortestBytes = 4096;  // of an ending whose tokens are counted exactly
-
 /// Says how many tokens the shortest ending of the reading takes: exactly as many as the vocabulary needs for
 /// its text where that is not too long, else the sum that the tables give. kMaxNeed: the vocabulary cannot
 /// write it.
@@ -80,7 +87,12 @@ uint32_t exact_need(const Grammar& grammar, const Vocabulary& vocabulary, const 
 
 /// Lays the scratch out; returns its bytes. `memory` may be null.
 size_t lay_out_scratch(const Grammar& grammar, const Vocabulary& vocabulary, void* memory,
-                       MatcherScratch* scratch);
+                       MatcherScratch* scratch, const ScratchRoom& room = kScratch);
+
+/// Looks at the token that the model finds likeliest where the answer is free. Where it ends a trigger and
+/// goes on with what may not follow, the model means the trigger: the mask keeps the longest token alone that
+/// the text up to the trigger's end begins with, if it is allowed.
+void lead_to_trigger(const mote_matcher& matcher, uint32_t likeliest, uint32_t* mask);
 
 /// Adds to the mask the ids that the matcher may read next and after which the shortest ending has at most
 /// `left` tokens.

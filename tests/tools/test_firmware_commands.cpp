@@ -67,6 +67,26 @@ TEST_CASE("export-c writes the options that it was given, and the arena that the
       other.out, fmt::format("an arena of at most {} bytes for a context of 32", arena(other.config))));
 }
 
+TEST_CASE("export-c writes a grammar beside the model, and refuses one of another vocabulary") {
+  const std::string table = (scratch() / "commands.mgr").string();
+  const std::string schema = MOTE_SOURCE_DIR "/models/commands/schema.json";
+  assert_works(run("grammar " + schema + " -o " + table + " --whitespace none --model " + for_firmware()));
+  const auto bytes = std::filesystem::file_size(table);
+  const Exported with = exported("--incbin --grammar " + table);
+  TEST_ASSERT_TRUE(contains(with.config, "#define MOTE_PART_GRAMMAR 1\n"));
+  TEST_ASSERT_TRUE(contains(with.config, fmt::format("#define MOTE_CONFIG_GRAMMAR_BYTES {} ", bytes)));
+  TEST_ASSERT_TRUE(contains(with.out, fmt::format("grammar: {} bytes of flash, ", bytes)));
+  TEST_ASSERT_TRUE(std::filesystem::exists(scratch() / "exported/vocabulary.bin"));
+  TEST_ASSERT_EQUAL_STRING(read_text(table).c_str(), read_text(scratch() / "exported/grammar.mgr").c_str());
+  TEST_ASSERT_TRUE(contains(read_text(scratch() / "exported/grammar.S"), ".global firmware_grammar\n"));
+  exported("--grammar " + table);
+  TEST_ASSERT_TRUE(contains(read_text(scratch() / "exported/grammar.c"), "firmware_grammar["));
+  TEST_ASSERT_TRUE(contains(exported("").config, "#define MOTE_PART_GRAMMAR 0\n"));
+  const std::string other = (scratch() / "other.mote").string();
+  assert_works(run("convert " + golden("llama") + " -o " + other));
+  TEST_ASSERT_TRUE(run("export-c " + other + " -o " + scratch().string() + " --grammar " + table).code != 0);
+}
+
 TEST_CASE("export-c says to which context the pages of its keys and values would last") {
   TEST_ASSERT_TRUE(
       contains(exported("--context 129").err,
