@@ -4,6 +4,7 @@
 #pragma once
 
 #include "image.h"
+#include "mote/grammar.h"
 #include "options.h"
 
 namespace image {

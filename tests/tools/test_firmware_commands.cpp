@@ -84,7 +84,8 @@ TEST_CASE("export-c writes a grammar beside the model, and refuses one of anothe
   TEST_ASSERT_TRUE(contains(exported("").config, "#define MOTE_PART_GRAMMAR 0\n"));
   const std::string other = (scratch() / "other.mote").string();
   assert_works(run("convert " + golden("llama") + " -o " + other));
-  TEST_ASSERT_TRUE(run("export-c " + other + " -o " + scratch().string() + " --grammar " + table).code != 0);
+  TEST_ASSERT_TRUE(
+      run("export-c " + other + " -o " + (scratch() / "other").string() + " --grammar " + table).code != 0);
 }
 
 TEST_CASE("export-c says to which context the pages of its keys and values would last") {

@@ -107,6 +107,17 @@ TEST("An answer in which a trigger occurs keeps to the schema behind it, and is 
   TEST_ASSERT_EQUAL_STRING(free.c_str(), text(R"(--trigger 'nowhere={"type":"integer"}')").c_str());
 }
 
+TEST("Guesses of what a schema forces stand, and change no answer") {
+  const std::string asked = "run " + model() + " -p hello --json --json-schema " + schema_file();
+  for (const std::string sampling : {"", " --temp 1 --seed 3", " --temp 2 --seed 5 --repeat-penalty 1.3"}) {
+    INFO(sampling);
+    const json off = json::parse(assert_works(run(asked + sampling + " --speculate off")));
+    const json with = json::parse(assert_works(run(asked + sampling + " --speculate auto")));
+    TEST_ASSERT_TRUE(off.at("output_ids") == with.at("output_ids"));
+    TEST_ASSERT_GREATER_THAN(0, with.at("speculation").at("stood").get<int>());
+  }
+}
+
 TEST("A schema that is refused is wrong usage, by keyword, place and reason") {
   assert_fails(run("run " + model() + R"( -p a --json-schema '{"type":"array","uniqueItems":true}')"), 2,
                "\"uniqueItems\" at /: it is not kept");
