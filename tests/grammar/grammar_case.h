@@ -25,7 +25,7 @@ class AlignedTables {
   AlignedTables() = default;
   explicit AlignedTables(const std::vector<uint8_t>& bytes)
       : words_((bytes.size() + 7) / 8), size_(bytes.size()) {
-    std::memcpy(words_.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(words_.data(), bytes.data(), bytes.size());
   }
   uint8_t* data() { return reinterpret_cast<uint8_t*>(words_.data()); }
   const void* data() const { return words_.data(); }
