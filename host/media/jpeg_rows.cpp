@@ -13,6 +13,7 @@
 
 #include "host/base/error.h"
 #include "host/media/orientation.h"
+#include "host/media/picture_bytes.h"
 
 namespace mote::pictures {
 namespace {
@@ -69,11 +70,13 @@ bool read_header(Jpeg* jpeg, const std::byte* data, size_t bytes) {
 
 bool begin_rows(Jpeg* jpeg) {
   if (setjmp(jpeg->jump) != 0) return false;
-  jpeg->reader.out_color_space = JCS_RGB;
+  const bool has_inks =
+      jpeg->reader.jpeg_color_space == JCS_CMYK || jpeg->reader.jpeg_color_space == JCS_YCCK;
+  jpeg->reader.out_color_space = has_inks ? JCS_CMYK : JCS_RGB;
   jpeg->progress.progress_monitor = on_jpeg_progress;
   jpeg->reader.progress = &jpeg->progress;
   jpeg_start_decompress(&jpeg->reader);
-  return jpeg->reader.output_components == static_cast<int>(kColours);
+  return jpeg->reader.output_components == (has_inks ? 4 : static_cast<int>(kColours));
 }
 
 bool read_row(Jpeg* jpeg, uint8_t* row) {
@@ -123,6 +126,16 @@ Orientation jpeg_orientation(std::span<const std::byte> file) {
   return orientation;
 }
 
+/// Makes colours of a row of inks in its place. Writers store them inverted, as Adobe's do, and Pillow takes
+/// all for such.
+void make_colours(std::vector<uint8_t>& row) {
+  for (size_t from = 0, to = 0; from < row.size(); from += 4, to += kColours) {
+    uint8_t inks[4];
+    for (size_t i = 0; i < std::size(inks); ++i) inks[i] = static_cast<uint8_t>(255 - row[from + i]);
+    colours_of_inks(inks, &row[to]);
+  }
+}
+
 [[noreturn]] void fail_jpeg(const Jpeg& jpeg) {
   convert::fail("the JPEG is damaged: {}", jpeg.message[0] == 0 ? "the file ends too early" : jpeg.message);
 }
@@ -138,14 +151,14 @@ void read_jpeg(std::span<const std::byte> file, const Limits& limits, RowSink& s
   const bool scans = jpeg_has_multiple_scans(&jpeg.reader) != 0;
   if (pixels > limits.pixels || (scans && pixels * 2 * kColours > limits.bytes))
     convert::fail("a JPEG of {} x {} pixels{} is too large", width, height, scans ? ", progressive," : "");
-  if (jpeg.reader.jpeg_color_space == JCS_CMYK || jpeg.reader.jpeg_color_space == JCS_YCCK)
-    convert::fail("a JPEG of inks (CMYK) is not supported; save it as RGB");
   const Turn turn = jpeg_orientation(file).turn();
   if (!begin_rows(&jpeg)) fail_jpeg(jpeg);
   begin_file(sink, width, height, turn);
-  std::vector<uint8_t> row(size_t{width} * kColours);
+  const auto components = static_cast<size_t>(jpeg.reader.output_components);
+  std::vector<uint8_t> row(size_t{width} * components);
   for (uint32_t y = 0; y < height; ++y) {
     if (!read_row(&jpeg, row.data()) || jpeg.ended) fail_jpeg(jpeg);
+    if (components != kColours) make_colours(row);
     sink.row(row.data());
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/media/orientation.h"
 
+#include <algorithm>
 #include <array>
 
 namespace mote::pictures {
@@ -61,6 +62,13 @@ uint32_t exif_orientation(std::span<const uint8_t> tiff) {
     found = value == 0 ? 1 : value;
   }
   return found;
+}
+
+uint32_t marked_exif_orientation(std::span<const uint8_t> exif) {
+  constexpr uint8_t kExif[] = {'E', 'x', 'i', 'f', 0, 0};
+  const bool is_marked =
+      exif.size() >= sizeof kExif && std::equal(std::begin(kExif), std::end(kExif), exif.begin());
+  return exif_orientation(is_marked ? exif.subspan(sizeof kExif) : exif);
 }
 
 uint32_t xmp_orientation(std::string_view text) {

@@ -23,6 +23,9 @@ struct Orientation {
 /// Returns the orientation of EXIF data, a TIFF file; 0 where they have no orientation, or are no such file.
 uint32_t exif_orientation(std::span<const uint8_t> tiff);
 
+/// Returns the orientation of EXIF data that may begin with their mark.
+uint32_t marked_exif_orientation(std::span<const uint8_t> exif);
+
 /// Returns the orientation of XMP, a text, as exif_orientation does.
 uint32_t xmp_orientation(std::string_view text);
 

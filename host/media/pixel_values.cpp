@@ -1,35 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/media/pixel_values.h"
 
-#include <algorithm>
 #include <array>
 
 #include "host/base/error.h"
 #include "host/media/fitted.h"
 
 namespace mote::pictures {
-namespace {
-
-bool begins(std::span<const std::byte> file, std::initializer_list<uint8_t> bytes) {
-  return file.size() >= bytes.size() && std::equal(bytes.begin(), bytes.end(), file.begin(),
-                                                   [](uint8_t a, std::byte b) { return std::byte{a} == b; });
-}
-
-}  // namespace
-
-FileType type_of(std::span<const std::byte> file) {
-  if (begins(file, {0x89, 'P', 'N', 'G'})) return FileType::png;
-  if (begins(file, {0xFF, 0xD8, 0xFF})) return FileType::jpeg;
-  convert::fail(
-      "is neither a PNG nor a JPEG, which are what mote reads; `ffmpeg -i FILE out.png` makes a PNG of most "
-      "other "
-      "pictures");
-}
-
-void read_rows(std::span<const std::byte> file, const Limits& limits, RowSink& sink) {
-  (type_of(file) == FileType::png ? read_png : read_jpeg)(file, limits, sink);
-}
-
 namespace {
 
 void check_steps(const mote_picture_info& info) {

@@ -67,18 +67,11 @@ std::vector<uint8_t> bytes_of_profile(std::string_view text) {
   return bytes;
 }
 
-uint32_t orientation_of(std::span<const uint8_t> exif) {
-  constexpr uint8_t kExif[] = {'E', 'x', 'i', 'f', 0, 0};
-  const bool is_marked =
-      exif.size() >= sizeof kExif && std::equal(std::begin(kExif), std::end(kExif), exif.begin());
-  return exif_orientation(is_marked ? exif.subspan(sizeof kExif) : exif);
-}
-
 class PngTexts {
  public:
   void take(std::string_view type, std::string_view data) {
     if (type == "eXIf") {
-      exif_ = orientation_of({reinterpret_cast<const uint8_t*>(data.data()), data.size()});
+      exif_ = marked_exif_orientation({reinterpret_cast<const uint8_t*>(data.data()), data.size()});
       return;
     }
     const bool is_compressed = type == "zTXt", is_international = type == "iTXt";
@@ -101,7 +94,7 @@ class PngTexts {
     std::optional<std::string> text = deflated ? inflated(data) : std::string(data.substr(0, kMostText));
     if (!text) return;
     if (key == kRawExif) {
-      raw_exif_ = orientation_of(bytes_of_profile(*text));
+      raw_exif_ = marked_exif_orientation(bytes_of_profile(*text));
     } else {
       xmp_ = xmp_orientation(*text);
     }

@@ -6,6 +6,7 @@
 
 #include "host/base/error.h"
 #include "host/media/orientation.h"
+#include "host/media/picture_bytes.h"
 #include "host/media/png_errors.h"
 #include "host/media/rows.h"
 
@@ -20,6 +21,10 @@ struct Png : PngErrors {
   png_infop info = nullptr;
   png_uint_32 width = 0, height = 0;
   int depth = 0, colours = 0, interlace = 0;
+
+  /// Grey of 16 bits, which ends at 255 in Pillow.
+  bool is_wide_grey() const { return depth == 16 && colours == PNG_COLOR_TYPE_GRAY; }
+  size_t row_bytes() const { return size_t{width} * (is_wide_grey() ? 2 : kColours); }
 
   ~Png() { png_destroy_read_struct(&reader, &info, nullptr); }
 };
@@ -51,13 +56,13 @@ bool read_header(Png* png) {
 
 bool begin_rows(Png* png) {
   if (setjmp(png->jump) != 0) return false;
-  if (png->depth == 16) png_set_strip_16(png->reader);
+  if (png->depth == 16 && !png->is_wide_grey()) png_set_strip_16(png->reader);
   png_set_expand(png->reader);
   png_set_strip_alpha(png->reader);
-  if ((png->colours & PNG_COLOR_MASK_COLOR) == 0) png_set_gray_to_rgb(png->reader);
+  if ((png->colours & PNG_COLOR_MASK_COLOR) == 0 && !png->is_wide_grey()) png_set_gray_to_rgb(png->reader);
   png_set_interlace_handling(png->reader);
   png_read_update_info(png->reader, png->info);
-  return png_get_rowbytes(png->reader, png->info) == size_t{png->width} * kColours;
+  return png_get_rowbytes(png->reader, png->info) == png->row_bytes();
 }
 
 bool read_row(Png* png, uint8_t* row) {
@@ -77,13 +82,21 @@ bool read_all(Png* png, uint8_t** rows) {
                 png.message[0] == 0 ? "its rows are not those of its header" : png.message);
 }
 
+void give_row(const Png& png, const uint8_t* row, RowSink& sink) {
+  if (!png.is_wide_grey()) return sink.row(row);
+  std::vector<uint8_t> colours(size_t{png.width} * kColours);
+  for (size_t x = 0; x < png.width; ++x)
+    write_grey(row[2 * x] != 0 ? 255u : row[2 * x + 1], &colours[x * kColours]);
+  sink.row(colours.data());
+}
+
 void read_interlaced(Png* png, RowSink& sink) {
-  const size_t row_bytes = size_t{png->width} * kColours;
+  const size_t row_bytes = png->row_bytes();
   std::vector<uint8_t> pixels(row_bytes * png->height);
   std::vector<uint8_t*> rows(png->height);
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = pixels.data() + i * row_bytes;
   if (!read_all(png, rows.data())) fail_png(*png);
-  for (const uint8_t* row : rows) sink.row(row);
+  for (const uint8_t* row : rows) give_row(*png, row, sink);
 }
 
 }  // namespace
@@ -100,16 +113,14 @@ void read_png(std::span<const std::byte> file, const Limits& limits, RowSink& si
   if (pixels > limits.pixels || (interlaced && pixels * (kColours + sizeof(void*)) > limits.bytes))
     convert::fail("a PNG of {} x {} pixels{} is too large", png.width, png.height,
                   interlaced ? ", interlaced," : "");
-  if (png.depth == 16 && (png.colours & PNG_COLOR_MASK_COLOR) == 0)
-    convert::fail("a PNG of 16 bits of grey is not supported; save it with 8 bits");
   const Turn turn = png_orientation(file).turn();
   if (!begin_rows(&png)) fail_png(png);
   begin_file(sink, png.width, png.height, turn);
   if (interlaced) return read_interlaced(&png, sink);
-  std::vector<uint8_t> row(size_t{png.width} * kColours);
+  std::vector<uint8_t> row(png.row_bytes());
   for (uint32_t y = 0; y < png.height; ++y) {
     if (!read_row(&png, row.data())) fail_png(png);
-    sink.row(row.data());
+    give_row(png, row.data(), sink);
   }
 }
 

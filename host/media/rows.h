@@ -42,18 +42,19 @@ struct Limits {
   uint64_t bytes = uint64_t{256} << 20;  // of memory, where a format keeps more than rows
 };
 
-// All throw convert::Error: what is damaged, or is not supported. Without libpng and libjpeg-turbo they say
-// what to install.
+// All throw convert::Error: what is damaged, or is not supported. Each gives the pixels that Pillow's
+// convert("RGB") makes: transparency is dropped, grey of 16 bits ends at 255. Without the library of a format
+// its reader says what to install.
 
 void read_png(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
 void read_jpeg(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
+void read_webp(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
+void read_gif(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
+void read_bmp(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
+void read_tiff(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
+void read_pnm(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
 
-enum class FileType : uint8_t { png, jpeg };
-
-/// By the file's first bytes, of which every other type is refused.
-FileType type_of(std::span<const std::byte> file);
-
-/// A file of either type.
+/// Reads a file of any of these formats, which its first bytes tell. Of several pictures it gives the first.
 void read_rows(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
 
 }  // namespace mote::pictures

@@ -71,7 +71,7 @@ TEST("a classifier of pictures labels files, as the steps beside its weights pre
         labels);
   CHECK(
       assert_json(run("classify " + model + " --json --image " + picture("turned.jpg"))).contains("labels"));
-  assert_fails(run("classify " + model + " --image " + model), 1, "neither a PNG nor a JPEG");
+  assert_fails(run("classify " + model + " --image " + model), 1, "no picture of a kind that mote reads");
 }
 
 TEST("depth is a PNG of the picture's size, or a message says which size the file is for") {

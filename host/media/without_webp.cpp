@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/base/error.h"
+#include "host/media/rows.h"
+
+namespace mote::pictures {
+
+void read_webp(std::span<const std::byte>, const Limits&, RowSink&) {
+  convert::fail(
+      "this build reads no WebP: install libwebp (scripts/install_packages pictures) and build again, or "
+      "make a "
+      "PNG of it by `ffmpeg -i FILE out.png`");
+}
+
+}  // namespace mote::pictures
