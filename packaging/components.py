@@ -27,7 +27,8 @@ _ALL = [
     ("libstdc++", "libstdc++-12-dev", "GPL-3.0-or-later WITH GCC-exception-3.1", "archive"),
 ]
 _COMMAND = [("CLI11", "libcli11-dev", "BSD-3-Clause", "headers")]
-_LINUX = [("GNU C Library", "libc6-dev", "LGPL-2.1-or-later", "archive")]
+_LINUX = [("libwebp", "libwebp-dev", "BSD-3-Clause", "archive"),
+          ("GNU C Library", "libc6-dev", "LGPL-2.1-or-later", "archive")]
 _WINDOWS = [("MinGW-w64", "mingw-w64-x86-64-dev", "ZPL-2.1 AND MIT", "archive")]
 _DOCUMENTS = pathlib.Path("/usr/share/doc")
 

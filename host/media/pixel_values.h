@@ -14,7 +14,7 @@ namespace mote::pictures {
 
 /// Gives the rows of a picture to a sink.
 using RowSource = std::function<void(RowSink& sink)>;
-/// Reads a PNG or JPEG, which must outlive the source. Where it cannot be read the source throws
+/// Reads a file of a picture, which must outlive the source. Where it cannot be read the source throws
 /// convert::Error, whose message begins with `name`.
 RowSource rows_of_file(std::span<const std::byte> file, const std::string& name, const Limits& limits = {});
 /// Reads pixels [height, width, 3], which must outlive the source.
@@ -24,7 +24,7 @@ RowSource rows_of_pixels(const uint8_t* pixels, uint32_t width, uint32_t height)
 /// convert::Error. `own` becomes the sides of the picture, unless it is null.
 std::vector<float> pixel_values(const RowSource& rows, const mote_picture_info& info,
                                 const Limits& limits = {}, Sides* own = nullptr);
-/// Returns the pixel values of a PNG or JPEG.
+/// Returns the pixel values of a file of a picture.
 std::vector<float> pixel_values(std::span<const std::byte> file, const std::string& name,
                                 const mote_picture_info& info, const Limits& limits = {},
                                 Sides* own = nullptr);
@@ -39,7 +39,7 @@ struct PictureParts {
 
 /// Returns the parts for models that may see pictures of any ratio, or tiles of them. Throws convert::Error.
 PictureParts picture_parts(const RowSource& rows, const mote_picture_info& info, const Limits& limits = {});
-/// Returns the parts of a PNG or JPEG.
+/// Returns the parts of a file of a picture.
 PictureParts picture_parts(std::span<const std::byte> file, const std::string& name,
                            const mote_picture_info& info, const Limits& limits = {});
 

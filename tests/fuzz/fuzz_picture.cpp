@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of a PNG or JPEG: read and prepared by steps that the last byte chooses, with small limits.
+// The bytes of a picture of any format: read and prepared by steps that the last byte chooses, with small limits.
 #include "host/base/error.h"
 #include "host/media/pixel_values.h"
 #include "tests/fuzz/fuzz.h"

@@ -236,12 +236,13 @@ void make_ctranslate2(const fs::path& out) {
 }
 
 void make_pictures(const fs::path& out) {
-  const fs::path files = fs::path(MOTE_SOURCE_DIR) / "tests/pictures/files";
-  for (const auto& file : fs::directory_iterator(files)) {
-    const std::string kind = file.path().extension().string();
-    if (kind == ".png" || kind == ".jpg")
+  for (const char* from : {"tests/pictures/files", "tests/written/picture_formats"}) {
+    for (const auto& file : fs::directory_iterator(fs::path(MOTE_SOURCE_DIR) / from)) {
+      const std::string kind = file.path().extension().string();
+      if (kind == ".rgb" || kind == ".json") continue;
       fs::copy_file(file.path(), folder(out, "picture") / file.path().filename(),
                     fs::copy_options::overwrite_existing);
+    }
   }
 }
 

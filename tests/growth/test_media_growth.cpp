@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What reading pictures and sounds costs grows at most as their files do. The work within libpng,
-// libjpeg-turbo and libsndfile is not counted, but what these ask of mote is.
+// libjpeg-turbo, libwebp, libtiff and libsndfile is not counted, but what these ask of mote is.
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -118,6 +118,80 @@ TEST("the work for a JPEG grows as its markers do") {
         200, [&](uint64_t n) { return jpeg_of(repeated(n, app1(data))); }, read_picture);
   check_growth(
       500, [&](uint64_t n) { return jpeg_of(app1("Exif\0\0"s + exif_of(n))); }, read_picture);
+}
+
+TEST("the work for a GIF grows as its rows and its comments do") {
+  const auto gif_of = [](uint64_t rows, const std::string& blocks) {
+    std::string codes;  // of 8 bits: to begin anew, and the number of a colour
+    for (uint64_t at = 0; at < rows; at += 100) {
+      const uint64_t count = std::min<uint64_t>(100, rows - at);
+      codes += little(2 * count, 1) + repeated(count, "\x80\x05");
+    }
+    return "GIF89a" + little(1, 2) + little(rows, 2) + little(0, 3) + blocks + "," + little(0, 4) +
+           little(1, 2) + little(rows, 2) + little(0, 1) + little(7, 1) + codes + little(0, 1) + ";";
+  };
+  check_growth(
+      500, [&](uint64_t n) { return gif_of(n, ""); }, read_picture);
+  check_growth(
+      500, [&](uint64_t n) { return gif_of(1, repeated(n, "!\xFE\x01x" + little(0, 1))); }, read_picture);
+  check_growth(
+      500, [&](uint64_t n) { return gif_of(1, "!\xFE" + repeated(n, "\x01x") + little(0, 1)); },
+      read_picture);
+}
+
+TEST("the work for a BMP grows as its rows and its runs do") {
+  const auto bmp_of = [](uint64_t height, uint64_t bits, uint64_t compression, const std::string& rows) {
+    const std::string palette = bits == 8 ? repeated(256, "abc" + little(0, 1)) : "";
+    return "BM" + little(0, 8) + little(54 + palette.size(), 4) + little(40, 4) + little(1, 4) +
+           little(height, 4) + little(1, 2) + little(bits, 2) + little(compression, 4) + little(0, 20) +
+           palette + rows;
+  };
+  check_growth(
+      500, [&](uint64_t n) { return bmp_of(n, 24, 0, repeated(n, "abcd")); }, read_picture);
+  check_growth(
+      500, [&](uint64_t n) { return bmp_of(n, 8, 1, repeated(n, "\x01z" + little(0, 2))); }, read_picture);
+  check_growth(
+      500,
+      [&](uint64_t n) {  // skips of nothing before the only pixel
+        return bmp_of(1, 8, 1, repeated(n, little(0x200, 2) + little(0, 2)) + "\x01z");
+      },
+      read_picture);
+}
+
+TEST("the work for a PNM grows as its digits, its bytes and its comments do") {
+  const auto head = [](const char* kind, uint64_t rows) { return fmt::format("{} 1 {}\n", kind, rows); };
+  check_growth(
+      500, [&](uint64_t n) { return head("P1", n) + repeated(n, "1"); }, read_picture);
+  check_growth(
+      500, [&](uint64_t n) { return head("P3", n) + "255\n" + repeated(n, "1 22 255\n"); }, read_picture);
+  check_growth(
+      500, [&](uint64_t n) { return head("P6", n) + "65535\n" + repeated(n, "abcdef"); }, read_picture);
+  check_growth(
+      500, [&](uint64_t n) { return "P2 " + repeated(n, "#\n") + "1 1 255" + repeated(n, "\n#") + "\n9"; },
+      read_picture);
+}
+
+TEST("the work for a TIFF grows as its strips and its other tags do") {
+  const auto tiff_of = [](uint64_t strips, uint64_t others) {
+    const auto tag = [](uint64_t name, uint64_t type, uint64_t count, uint64_t value) {
+      return little(name, 2) + little(type, 2) + little(count, 4) + little(value, 4);
+    };
+    const uint64_t tags = 9 + others, behind = 8 + 2 + 12 * tags + 4, sizes = behind + 4 * strips,
+                   rows = sizes + 4 * strips;
+    std::string file = "II*" + little(0, 1) + little(8, 4) + little(tags, 2);
+    file += tag(256, 4, 1, 1) + tag(257, 4, 1, strips) + tag(258, 3, 1, 8) + tag(259, 3, 1, 1) +
+            tag(262, 3, 1, 1);
+    file += tag(273, 4, strips, strips == 1 ? rows : behind) + tag(277, 3, 1, 1) + tag(278, 4, 1, 1);
+    file += tag(279, 4, strips, strips == 1 ? 1 : sizes);
+    for (uint64_t i = 0; i < others; ++i) file += tag(40000 + i, 3, 1, 1);
+    file += little(0, 4);
+    for (uint64_t i = 0; i < strips; ++i) file += little(rows + i, 4);
+    return file + repeated(strips, little(1, 4)) + std::string(strips, 'x');
+  };
+  check_growth(
+      500, [&](uint64_t n) { return tiff_of(n, 0); }, read_picture);
+  check_growth(
+      200, [&](uint64_t n) { return tiff_of(1, n); }, read_picture);
 }
 
 TEST("the work for how a picture lies grows as its metadata do") {

@@ -74,6 +74,23 @@ TEST("a classifier of pictures labels files, as the steps beside its weights pre
   assert_fails(run("classify " + model + " --image " + model), 1, "no picture of a kind that mote reads");
 }
 
+TEST("a picture has the same labels in every format that loses nothing") {
+  std::string model;
+  assert_works(convert("vit_classifier", steps(), "", &model));
+  const std::string folder = std::string(MOTE_SOURCE_DIR) + "/tests/written/picture_formats/";
+  const auto labels_of = [&](const std::string& name) {
+    return assert_json(run("classify " + model + " --json --image " + folder + name)).at("labels");
+  };
+  if (contains(run("classify " + model + " --image " + folder + "lossless.webp").err, "this build reads no"))
+    return;
+  const json labels = labels_of("p6.ppm");
+  for (const char* name : {"rgb.bmp", "lossless.webp", "plain.tif"}) {
+    CAPTURE(name);
+    CHECK(labels_of(name) == labels);
+  }
+  CHECK(labels_of("global.gif") != labels);
+}
+
 TEST("depth is a PNG of the picture's size, or a message says which size the file is for") {
   std::string model;
   json dpt = steps();
@@ -219,6 +236,10 @@ TEST("a detector names what is in a picture and where, and draws it over the pic
   TEST_ASSERT_EQUAL_UINT64(0, assert_json(run(command + " --json --threshold 1")).at("boxes").size());
   TEST_ASSERT_TRUE(contains(run(command + " --threshold 1").err, "nothing likely enough"));
   assert_fails(run(command + " -o " + picture("grid.png")), 1, "grid.png");
+  const std::string page = scratch() / "page.tif";
+  write_text(page, read_text(std::string(MOTE_SOURCE_DIR) + "/tests/written/picture_formats/plain.tif"));
+  assert_fails(run("detect " + model + " " + page + " -o " + svg.string()), 1,
+               "browsers do not show such a picture");
   assert_fails(run(command + " " + picture("palette.png") + " -o " + svg.string()), 2, "one picture");
   assert_fails(run("classify " + model + " --image " + picture("grid.png")), 1, "mote detect");
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "host/base/base64.h"
 #include "tools/mote/output.h"
@@ -16,7 +17,6 @@ namespace {
 constexpr float kLineShare = 1.0f / 300;  // of the picture's longer side
 constexpr float kLinesOfText = 6, kLinesOfLabel = 8;
 constexpr float kGlyphShare = 0.58f;  // width of a character by the size of the text, about
-constexpr std::byte kPngStart{0x89};
 // White has a contrast of 5 to 1 with each; colour-blind people tell neighbours apart.
 constexpr std::array<const char*, 6> kColours = {"#0072b2", "#a84300", "#00694c",
                                                  "#8a3f6f", "#5b4b00", "#333333"};
@@ -90,15 +90,23 @@ std::string label_svg(const Area& area, const std::string& text, const char* col
 
 }  // namespace
 
+std::string_view browser_type(std::span<const std::byte> picture) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kTypes = {
+      {{"\x89PNG", "png"}, {"\xFF\xD8", "jpeg"}, {"RIFF", "webp"}, {"GIF8", "gif"}, {"BM", "bmp"}}};
+  const std::string_view bytes(reinterpret_cast<const char*>(picture.data()), picture.size());
+  for (const auto& [begin, type] : kTypes)
+    if (bytes.starts_with(begin)) return type;
+  return "";
+}
+
 std::string boxes_svg(std::span<const std::byte> picture, uint32_t width, uint32_t height,
                       const std::vector<DrawnBox>& boxes) {
   const float line = static_cast<float>(std::max(width, height)) * kLineShare;
-  const char* type = !picture.empty() && picture[0] == kPngStart ? "png" : "jpeg";
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\">\n"
       "<image width=\"{0}\" height=\"{1}\" href=\"data:image/{2};base64,{3}\"/>\n"
       "<g font-family=\"sans-serif\" font-size=\"{4:.2f}\" stroke-width=\"{5:.2f}\">\n",
-      width, height, type, convert::to_base64(picture), line * kLinesOfText, line);
+      width, height, browser_type(picture), convert::to_base64(picture), line * kLinesOfText, line);
   std::string texts;
   Labels labels(static_cast<float>(width), static_cast<float>(height), line);
   for (size_t i = 0; i < boxes.size(); ++i) {  // the likeliest have their labels where they belong

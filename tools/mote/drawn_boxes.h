@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mote::cli {
@@ -18,9 +19,12 @@ struct DrawnBox {
   float left, top, right, bottom;
 };
 
-/// Returns an SVG of the picture, the bytes of a PNG or JPEG, with the boxes, likeliest first, and over them
-/// their labels, filled. No label covers another: one for which the picture has no room is left to the box's
-/// title.
+/// Returns the type of a picture that browsers show, as "png"; empty: they do not show it (TIFF, PNM).
+std::string_view browser_type(std::span<const std::byte> picture);
+
+/// Returns an SVG of the picture, the bytes of a file that browsers show, with the boxes, likeliest first,
+/// and over them their labels, filled. No label covers another: one for which the picture has no room is left
+/// to the box's title.
 std::string boxes_svg(std::span<const std::byte> picture, uint32_t width, uint32_t height,
                       const std::vector<DrawnBox>& boxes);
 

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSounds[] = {".wav",  ".flac", ".mp3", ".ogg", ".oga",  ".opus", ".aif",
                                         ".aiff", ".au",   ".caf", ".w64", ".rf64", ".m4a",  ".mp4",
                                         ".aac",  ".webm", ".mkv", ".mka", ".mov",  ".wma",  ".amr"};
-constexpr std::string_view kPictures[] = {".png", ".jpg", ".jpeg"};
+constexpr std::string_view kPictures[] = {".png", ".jpg",  ".jpeg", ".webp", ".gif", ".bmp",
+                                          ".tif", ".tiff", ".pbm",  ".pgm",  ".ppm", ".pnm"};
 
 bool has_ending(const fs::path& path, Media media) {
   std::string ending = path.extension().string();

@@ -176,7 +176,7 @@ void add_chat(CommandLine& line) {
   command.option("--system", &arguments.system, "The system message (default: the model's own, if any)")
       .type("TEXT");
   add_variables_option(command, arguments.variables);
-  command.option("--image", &arguments.images, "A PNG or JPEG before the first message; as often as wanted")
+  command.option("--image", &arguments.images, "A picture before the first message; as often as wanted")
       .type("PICTURE")
       .repeated();
   command.option("--vision", &arguments.vision, "The file of the model that sees").type("MODEL");

@@ -217,7 +217,9 @@ void add_classify(CommandLine& line) {
       classify);
   Option text = command.option("--text", &arguments.text, "The text").type("TEXT");
   add_line_flags(command, arguments.lines, false).excludes(text);
-  command.option("--image", &arguments.images, "Pictures, PNG or JPEG, for a model of pictures")
+  command
+      .option("--image", &arguments.images,
+              "Pictures (PNG, JPEG, WebP, GIF, BMP, TIFF, PNM), for a model of pictures")
       .type("FILE")
       .repeated();
   command

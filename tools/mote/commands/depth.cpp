@@ -42,7 +42,9 @@ void measure_depth(const DepthArguments& arguments) {
 void add_depth(CommandLine& line) {
   auto [command, arguments] = model_command(
       line, "depth", "Write how far away the pixels of a picture are, as a PNG of grey", measure_depth);
-  command.option("PICTURE", &arguments.picture, "A PNG or JPEG").type("").required();
+  command.option("PICTURE", &arguments.picture, "A picture (PNG, JPEG, WebP, GIF, BMP, TIFF, PNM)")
+      .type("")
+      .required();
   command.option("-o,--output", &arguments.output, "The PNG to write, replaced if it exists")
       .type("OUT")
       .required();

@@ -46,6 +46,11 @@ void detect(const DetectArguments& arguments) {
     usage_fail("--output draws one picture; {} are given", arguments.pictures.size());
   if (!arguments.output.empty())
     convert::refuse_input(arguments.output, {arguments.file, arguments.pictures[0]});
+  if (!arguments.output.empty() && browser_type(convert::MappedFile(arguments.pictures[0]).bytes()).empty())
+    convert::fail(
+        "{}: browsers do not show such a picture; `ffmpeg -i FILE out.png` makes a PNG of it, over which "
+        "boxes are drawn",
+        arguments.pictures[0]);
   HostModel model(arguments.file, arguments.session);
   model.begin();
   const std::string options = nlohmann::json{{"threshold", arguments.threshold}}.dump();
@@ -74,7 +79,9 @@ void detect(const DetectArguments& arguments) {
 void add_detect(CommandLine& line) {
   auto [command, arguments] =
       model_command(line, "detect", "Find things in pictures: their labels and boxes", detect);
-  command.option("PICTURE", &arguments.pictures, "PNG or JPEG files").type("").required();
+  command.option("PICTURE", &arguments.pictures, "Pictures (PNG, JPEG, WebP, GIF, BMP, TIFF, PNM)")
+      .type("")
+      .required();
   command.option("--threshold", &arguments.threshold, "Show what is likelier than this (default: 0.5)")
       .type("P")
       .range(0.0f, 1.0f);

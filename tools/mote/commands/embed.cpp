@@ -220,7 +220,9 @@ void add_embed(CommandLine& line) {
       line.command("embed", "Turn lines of text or pictures into vectors, or rank lines by a query");
   add_model_argument(command, arguments->file);
   add_line_flags(command, arguments->lines, true);
-  command.option("--image", &arguments->images, "Pictures, PNG or JPEG, for a model of pictures")
+  command
+      .option("--image", &arguments->images,
+              "Pictures (PNG, JPEG, WebP, GIF, BMP, TIFF, PNM), for a model of pictures")
       .type("FILE")
       .repeated();
   Option npy = command.option("--npy", &arguments->npy, "Write the vectors to a NumPy file [lines, width]")

@@ -180,7 +180,7 @@ void add_run(CommandLine& line) {
       command.flag("--chat", &arguments.chat,
                    "The prompt is a message: wrap it in the model's chat format, as mote chat does");
   command.option("--system", &arguments.system, "The system message before it").type("TEXT").needs(chat);
-  command.option("--image", &arguments.images, "A PNG or JPEG before the message; as often as wanted")
+  command.option("--image", &arguments.images, "A picture before the message; as often as wanted")
       .type("PICTURE")
       .repeated()
       .needs(chat);

@@ -231,7 +231,7 @@ void add_transcribe(CommandLine& line) {
           "sound", &arguments.sounds,
           "Files and folders of sound: WAV, and with libsndfile FLAC, MP3, Ogg Vorbis, Opus, AIFF, AU, CAF, "
           "W64 and RF64, and by ffmpeg, where it is installed, M4A, AAC, WebM and others; -: standard "
-          "input, as of arecord -. Of a reader of pictures: PNG and JPEG of a line of text")
+          "input, as of arecord -. Of a reader of pictures: those of a line of text")
       .type("SOUND");
   add_sound_flags(command, arguments.part);
   add_whisper_flags(command, arguments.whisper);
