@@ -193,6 +193,7 @@ std::vector<uint8_t> interlaced_rows(Colours& colours, const Frame& frame) {
 void read_gif(std::span<const std::byte> bytes, const Limits& limits, RowSink& sink) {
   const PictureBytes file(bytes, "GIF");
   const Frame frame = first_frame(file);
+  if (frame.width == 0 || frame.height == 0) file.fail_damaged("its first frame has no pixels");
   file.check_sides(frame.canvas_width, frame.canvas_height, limits);
   if (frame.is_interlaced) file.check_kept(frame.width, frame.height, 1, limits);
   sink.begin(frame.canvas_width, frame.canvas_height);

@@ -20,11 +20,11 @@ void PictureBytes::fail_unsupported(const char* what) const {
   convert::fail("a {} of {} is not supported; save it as PNG", format_, what);
 }
 
-void PictureBytes::check_sides(uint64_t width, uint64_t height, const Limits& limits) const {
-  // A page of fax of this many pixels may be empty, and packed to few bytes.
-  constexpr uint64_t kFreePixels = uint64_t{1} << 26, kMostPixelsOfByte = 8192;
+void PictureBytes::check_sides(uint64_t width, uint64_t height, const Limits& limits,
+                               uint64_t free_pixels) const {
+  constexpr uint64_t kMostPixelsOfByte = 8192;
   if (width == 0 || height == 0) fail_damaged("it has no pixels");
-  const uint64_t most = kFreePixels + kMostPixelsOfByte * file_.size();
+  const uint64_t most = free_pixels + kMostPixelsOfByte * file_.size();
   if (height > limits.pixels / width || height > most / width)
     convert::fail("a {} of {} x {} pixels is too large", format_, width, height);
 }

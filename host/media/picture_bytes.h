@@ -24,9 +24,10 @@ class PictureBytes {
   [[noreturn]] void fail_damaged(const char* what) const;
   /// Refuses by the name of what is not supported.
   [[noreturn]] void fail_unsupported(const char* what) const;
-  /// Refuses sides of no pixels or of more than the limits, or than such a file can mean: a few bytes may
-  /// stand for many pixels, but not for any number.
-  void check_sides(uint64_t width, uint64_t height, const Limits& limits) const;
+  /// Refuses sides of no pixels or of more than the limits, or of more than `free_pixels` and 8192 for each
+  /// byte of the file.
+  void check_sides(uint64_t width, uint64_t height, const Limits& limits,
+                   uint64_t free_pixels = uint64_t{1} << 22) const;
   /// Refuses to keep more bytes of a picture than the limits.
   void check_kept(uint64_t width, uint64_t height, uint64_t pixel_bytes, const Limits& limits) const;
 

@@ -207,7 +207,8 @@ void read_tiff(std::span<const std::byte> bytes, const Limits& limits, RowSink& 
   uint32_t width = 0, height = 0;
   TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width);
   TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height);
-  file.check_sides(width, height, limits);
+  constexpr uint64_t kEmptyPage = uint64_t{1} << 26;  // of a fax, in few bytes
+  file.check_sides(width, height, limits, kEmptyPage);
   TiffPixels pixels = pixels_of(file, tiff.get());
   const TiffRow make = tiff_row(file, pixels);
   if (pixels.is_jpeg && pixels.photometric == PHOTOMETRIC_YCBCR)

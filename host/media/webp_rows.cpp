@@ -43,7 +43,8 @@ void read_webp(std::span<const std::byte> bytes, const Limits& limits, RowSink& 
   if (!demuxer) file.fail_damaged("its parts are not whole");
   const uint32_t width = WebPDemuxGetI(demuxer.get(), WEBP_FF_CANVAS_WIDTH),
                  height = WebPDemuxGetI(demuxer.get(), WEBP_FF_CANVAS_HEIGHT);
-  file.check_sides(width, height, limits);
+  constexpr uint64_t kOfOneColour = uint64_t{1} << 26;  // without loss, in few bytes
+  file.check_sides(width, height, limits, kOfOneColour);
   WebPIterator found;
   const bool has_frame = WebPDemuxGetFrame(demuxer.get(), 1, &found) != 0;
   const std::unique_ptr<WebPIterator, decltype(&WebPDemuxReleaseIterator)> frame(&found,

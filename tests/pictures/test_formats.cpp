@@ -188,6 +188,7 @@ TEST("few bytes that say to be a large picture are refused before their memory i
   };
   const std::string gif = "GIF89a" + little(40000, 2) + little(40000, 2) + std::string(3, '\0');
   CHECK(contains(refusal_of_file(gif + "," + little(0, 4) + little(1, 2) + little(1, 2) + "\0"), "GIF"));
+  CHECK(contains(refusal_of_file(gif + "," + little(0, 4) + little(0, 2) + little(9, 2) + "\0"), "GIF"));
   const std::string bmp = "BM" + std::string(8, '\0') + little(0, 4) + little(40, 4) + little(30000, 4) +
                           little(30000, 4) + little(1, 2) + little(8, 2) + little(1, 4) +
                           std::string(20, '\0') + std::string(1024, '\x50');
