@@ -91,8 +91,12 @@ void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, Cal
 void prepare_pictures(Source& source, TransformerSpec& spec) {
   const bool sees = spec.picture.format.height != 0;
   const bool source_sees = spec.source && spec.source->picture.format.height != 0;
-  if (source.picture_height != 0 && !sees && !source_sees)
-    fail("--picture-size is for models of pictures, and this is none");
+  if (!sees && !source_sees) {
+    for (const auto& [option, sides] :
+         {std::pair{"--picture-size", source.picture_size}, {"--any-picture-size", source.any_picture_size}})
+      if (sides.height != 0) fail("{} is for models of pictures, and this is none", option);
+  }
+  if (source.any_picture_size.height != 0) take_any_size(source, spec);
   if (sees) read_preprocessor(source, spec, source.notes);
   if (!source_sees) return;
   TransformerSpec seeing = *spec.source;
@@ -264,8 +268,8 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   check_target(path, target);
   Source source = read_source(path, options.ignored_keys);
   source.tower = options.tower;
-  source.picture_height = options.picture_height;
-  source.picture_width = options.picture_width;
+  source.picture_size = options.picture_size;
+  source.any_picture_size = options.any_picture_size;
   take_published_code(source);
   enter_text_tower(source);
   for (const std::string& adapter : options.adapters) {
@@ -300,7 +304,8 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
     take_speech_tokens(source, text ? &*text : nullptr, graph);
   take_task(spec, text ? &*text : nullptr, graph);
-  if (tokenizer && graph.task == Task::generate && !options.small_tables) tokenizer->add_vocabulary(graph.vocab);
+  if (tokenizer && graph.task == Task::generate && !options.small_tables)
+    tokenizer->add_vocabulary(graph.vocab);
   const UnderstoodTemplate chat = choose_chat_pieces(options, source, text ? &*text : nullptr, graph);
 
   OutputFile output(target);

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "converter/picture_format.h"
+
 namespace mote::convert {
 
 struct ConvertOptions {
@@ -27,7 +29,7 @@ struct ConvertOptions {
   std::string pooling = {};
   /// The part of a model of pictures and texts that is converted: vision, text.
   std::string tower = {};
-  uint32_t picture_height = 0, picture_width = 0;  // as in Source
+  PictureSides picture_size = {}, any_picture_size = {};  // as in Source
   /// The vector gets length 1; with `pooling`.
   bool normalize = false;
   /// Keys of the config that are not understood and change nothing, says the user.
@@ -48,7 +50,7 @@ struct ConvertOptions {
 };
 
 /// Reads "WIDTHxHEIGHT" in pixels, sides from 1 to 65536; false for other texts.
-bool read_picture_size(const std::string& text, ConvertOptions& options);
+bool read_picture_size(const std::string& text, PictureSides& sides);
 
 struct TensorReport {
   std::string name;

@@ -165,7 +165,7 @@ Offset<file::Picture> write_picture(FlatBufferBuilder& builder, const PictureFor
       builder, picture.height, picture.width, picture.channels, picture.patch, picture.before, picture.after,
       steps.empty() ? nullptr : &steps, picture.similarity_scale, picture.similarity_bias, picture.any_size,
       picture.rope_width, picture.rope_base, picture.positions_side, picture.channels_last, picture.merge,
-      picture.angles_by_place, picture.positions_by_corners, picture.frames);
+      picture.angles_by_place, picture.positions_by_corners, picture.frames, picture.positions_cubic);
 }
 
 Offset<file::VisionInput> write_vision_input(FlatBufferBuilder& builder,

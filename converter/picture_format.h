@@ -6,6 +6,11 @@
 
 namespace mote::convert {
 
+/// A size of pictures that a user chooses, in pixels; 0: none.
+struct PictureSides {
+  uint32_t height = 0, width = 0;
+};
+
 /// The schema's.
 enum class PictureStepKind : uint8_t {
   resize,
@@ -40,7 +45,7 @@ struct PictureFormat {
   uint32_t positions_side = 0;
   bool channels_last = false;
   uint32_t merge = 1, frames = 1;
-  bool angles_by_place = false, positions_by_corners = false;
+  bool angles_by_place = false, positions_by_corners = false, positions_cubic = false;
 
   uint32_t patches() const { return (height / patch) * (width / patch); }
   uint32_t rows() const { return before + patches() + after; }

@@ -5,7 +5,7 @@
 
 namespace mote::convert {
 
-bool read_picture_size(const std::string& text, ConvertOptions& options) {
+bool read_picture_size(const std::string& text, PictureSides& sides) {
   constexpr uint32_t kMostSide = 1 << 16;
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -14,8 +14,7 @@ bool read_picture_size(const std::string& text, ConvertOptions& options) {
     at = next;
     return error == std::errc{} && *to >= 1 && *to <= kMostSide;
   };
-  return side(&options.picture_width) && at != end && *at++ == 'x' && side(&options.picture_height) &&
-         at == end;
+  return side(&sides.width) && at != end && *at++ == 'x' && side(&sides.height) && at == end;
 }
 
 }  // namespace mote::convert

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "converter/picture_format.h"
 #include "converter/quant_row.h"
 #include "host/base/mapped_file.h"
 #include "kernels/ops.h"
@@ -151,11 +152,13 @@ struct Source {
   std::optional<SentencePooling> pooling;
   std::optional<LogitScore> logit_score;      // of a decoder that is a cross encoder
   std::optional<PairMessages> pair_messages;  // none: two texts are put together as the tokenizer has it
-  uint32_t max_tokens = 0;  // of a text, where a sentence-transformers directory says it; 0: the model's
-  std::string tower;        // "vision" or "text", of models that have both; the user's choice
-  uint32_t picture_height = 0, picture_width = 0;  // of models of pictures that keep their ratio; the user's
-  std::string base;                                // of a part of a model: starts the names of its weights
-  bool lowercase = false;                          // texts are lowercased, whatever the tokenizer does
+  uint32_t max_tokens = 0;    // of a text, where a sentence-transformers directory says it; 0: the model's
+  std::string tower;          // "vision" or "text", of models that have both; the user's choice
+  PictureSides picture_size;  // of models of pictures that keep their ratio; the user's
+  PictureSides
+      any_picture_size;    // pictures have any size, of at most as many patches as this one; the user's
+  std::string base;        // of a part of a model: starts the names of its weights
+  bool lowercase = false;  // texts are lowercased, whatever the tokenizer does
   std::vector<Prompt> prompts;
   int32_t default_prompt = -1;     // of them, before every text; -1: none
   bool ternary = false;            // matrices of bytes are ternary ones, as the config says

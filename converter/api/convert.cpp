@@ -28,7 +28,7 @@ class Cancelled : public std::exception {};
 ConvertOptions read_options(const char* text) {
   api::Options given(text);
   ConvertOptions options;
-  std::string thinking, picture_size, calibration;
+  std::string thinking, picture_size, any_picture_size, calibration;
   given.read("type", options.type);
   given.read("head-type", options.head_type);
   given.read("calibrate", calibration);
@@ -39,6 +39,7 @@ ConvertOptions read_options(const char* text) {
   given.read("normalize", options.normalize);
   given.read_word("tower", options.tower, {"vision", "text"});
   given.read("picture-size", picture_size);
+  given.read("any-picture-size", any_picture_size);
   given.read("ignore-key", options.ignored_keys);
   given.read("no-tokenizer", options.no_tokenizer);
   given.read("small-tables", options.small_tables);
@@ -46,8 +47,12 @@ ConvertOptions read_options(const char* text) {
   given.finish();
   options.calibration_text = calibration;
   if (!thinking.empty()) options.thinking = thinking == "on";
-  if (!picture_size.empty() && !read_picture_size(picture_size, options))
+  if (!picture_size.empty() && !read_picture_size(picture_size, options.picture_size))
     throw api::OptionError("option \"picture-size\": expected pixels as WIDTHxHEIGHT");
+  if (!any_picture_size.empty() && !read_picture_size(any_picture_size, options.any_picture_size))
+    throw api::OptionError("option \"any-picture-size\": expected pixels as WIDTHxHEIGHT");
+  if (!picture_size.empty() && !any_picture_size.empty())
+    throw api::OptionError("option \"any-picture-size\": not with \"picture-size\"");
   if (options.normalize && options.pooling.empty())
     throw api::OptionError("option \"normalize\": only with \"pooling\"");
   return options;

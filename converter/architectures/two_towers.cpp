@@ -75,6 +75,7 @@ TransformerSpec read_vision_tower(const Source& source, Config& config, const To
   picture.projection = base + "embeddings.patch_embedding";
   picture.positions = base + "embeddings.position_embedding.weight";
   picture.probe = "image_embeds";
+  picture.takes_any_size = true;
   set_embedding(spec);
   if (towers.siglip) {
     spec.names.final_norm = base + "post_layernorm";

@@ -85,6 +85,7 @@ TransformerSpec read_classifier(const Source& source, Config& config, const std:
     read_picture_head(source, config, base, spec);
   }
   read_pooler(source, config, base, spec);
+  spec.picture.takes_any_size = true;
   set_rows(spec);
   return spec;
 }
@@ -135,6 +136,7 @@ TransformerSpec read_dinov2(const Source& source, Config& config) {
   TransformerSpec spec = read_dinov2_layers(config, base);
   read_picture_head(source, config, base, spec);
   if (spec.head.kind == OutputKind::sequence_labels) spec.head.more_pools = {PoolKind::mean};
+  spec.picture.takes_any_size = true;
   set_rows(spec);
   return spec;
 }

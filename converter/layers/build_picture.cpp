@@ -68,7 +68,7 @@ void TransformerBuilder::embed_picture() {
   if (!picture.bias_of_linear) add_picture_rows(bias);
   const uint32_t side = format.positions_side;
   if (side != 0) {
-    WeightPart table = tensors_.matrix(picture.positions, width, side * side, true);
+    WeightPart table = position_table(width, side * side);
     const DType type = policy_.dtype(Role::positions, *table.tensor);
     const View weights = columns(row, patch.width + format.rope_width, side * side);
     add(LinearNode{add_matrix("position_table", type, false, side * side, {std::move(table)}), -1,
@@ -82,6 +82,21 @@ void TransformerBuilder::embed_picture() {
     rope_tables_.push_back(columns(row, patch.width, format.rope_width));
   }
   graph_.picture = format;
+}
+
+/// Returns the positions of patches as a matrix [width, patches] for a linear of their weights.
+WeightPart TransformerBuilder::position_table(uint32_t width, uint32_t patches) {
+  const PictureSpec& picture = spec_.picture;
+  const uint32_t first = picture.positions_of_patches ? 0 : picture.format.before;
+  if (first == 0) return tensors_.matrix(picture.positions, width, patches, true);
+  const std::vector<float> rows = tensors_.table(picture.positions, 1, (first + patches) * width);
+  std::vector<float> columns;
+  columns.reserve(size_t{width} * patches);
+  for (uint32_t i = 0; i < width; ++i) {
+    for (uint32_t patch = 0; patch < patches; ++patch)
+      columns.push_back(rows[size_t{first + patch} * width + i]);
+  }
+  return tensors_.computed("positions of patches", width, patches, columns);
 }
 
 WeightPart TransformerBuilder::patch_projection() {
@@ -109,7 +124,11 @@ void TransformerBuilder::add_picture_rows(const std::vector<float>& bias) {
   for (uint32_t i = 0; i < patches; ++i) append(bias);
   for (const LearnedRows& learned : picture.after)
     append(tensors_.table(learned.name, 1, learned.rows * width));
-  if (!picture.positions.empty() && format.positions_side == 0) {
+  if (format.positions_side != 0 && format.before != 0 && !picture.positions_of_patches) {
+    const uint32_t stored = format.before + format.positions_side * format.positions_side;
+    const std::vector<float> positions = tensors_.table(picture.positions, 1, stored * width);
+    for (size_t i = 0; i < size_t{format.before} * width; ++i) rows[i] += positions[i];
+  } else if (!picture.positions.empty() && format.positions_side == 0) {
     const uint32_t first = picture.positions_of_patches ? format.before : 0;
     const std::vector<float> positions = position_rows();
     for (size_t i = 0; i < positions.size(); ++i) rows[size_t{first} * width + i] += positions[i];

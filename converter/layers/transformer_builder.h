@@ -219,6 +219,7 @@ class TransformerBuilder {
   /// Rows of the caller's floats, positions and learned rows (build_picture.cpp).
   void embed_picture();
   WeightPart patch_projection();
+  WeightPart position_table(uint32_t width, uint32_t patches);
   void add_picture_rows(const std::vector<float>& bias);
   /// Puts rows of the caller's floats in place of embeddings (TransformerSpec::vision_input).
   void embed_vision_input();

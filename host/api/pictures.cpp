@@ -18,11 +18,20 @@ namespace {
 
 using nlohmann::json;
 
-/// Encodes a picture; returns its sides before it became pixel values.
+/// Encodes a picture, of wanted sides or, without, the model's own; returns its sides before it became pixel
+/// values.
 host::Result<pictures::Sides> encode(host::PictureEncoder& encoder, const mote_host_input& input,
+                                     const std::optional<pictures::WantedSides>& wanted,
                                      const host::Hooks& hooks) {
   const Picture picture(input);
   pictures::Sides sides{};
+  if (wanted) {
+    const pictures::SizedValues sized =
+        pictures::sized_values(picture.rows(hooks), encoder.picture(), *wanted, {}, &sides);
+    MOTE_TRY(encoder.set_size(sized.height, sized.width, picture.name()));
+    MOTE_TRY(encoder.encode(sized.values, hooks, picture.name()));
+    return sides;
+  }
   const std::vector<float> pixels =
       pictures::pixel_values(picture.rows(hooks), encoder.picture(), {}, &sides);
   MOTE_TRY(encoder.encode(pixels, hooks, picture.name()));
@@ -37,10 +46,11 @@ struct KeptPictures {
   size_t memory_bytes() const { return encoder.memory_bytes(); }
 };
 
-host::Result<KeptPictures*> kept_of(mote_host& opened, Turn& turn) {
-  return turn->task<KeptPictures>("pictures", [&]() -> host::Result<KeptPictures> {
+host::Result<KeptPictures*> kept_of(mote_host& opened, Turn& turn, bool any_size = false) {
+  const char* const key = any_size ? "pictures of any size" : "pictures";
+  return turn->task<KeptPictures>(key, [&]() -> host::Result<KeptPictures> {
     MOTE_TAKE(host::PictureEncoder encoder,
-              host::PictureEncoder::make(*opened.model, opened.choices(turn->platform())));
+              host::PictureEncoder::make(*opened.model, opened.choices(turn->platform()), any_size));
     return KeptPictures{std::move(encoder), {}, std::nullopt};
   });
 }
@@ -77,7 +87,7 @@ host::Status detect(mote_host& opened, Inputs inputs, const char* json_options, 
     return host::failed("{} finds no boxes", opened.model->name());
   reply.json = json::array();
   for (const mote_host_input& input : inputs) {
-    MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, hooks));
+    MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, std::nullopt, hooks));
     MOTE_TAKE(const std::vector<host::Box> boxes, encoder->boxes(sides, threshold));
     json found = json::array();
     for (const host::Box& box : boxes) {
@@ -113,7 +123,7 @@ host::Status depth(mote_host& opened, const mote_host_input& input, const char* 
   MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
   if (opened.model->task() != MOTE_TASK_MEASURE_DEPTH)
     return host::failed("{} measures no depth", opened.model->name());
-  MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, hooks));
+  MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, std::nullopt, hooks));
   const std::vector<float> depths = encoder->depths();
   pictures::Stretch stretch(depths, {encoder->picture().height, encoder->picture().width}, sides);
   const bool writes = !output.empty();
@@ -146,23 +156,40 @@ json labels_json(const std::vector<float>& probabilities, uint32_t top,
   return labels;
 }
 
-host::Status embed_pictures(mote_host& opened, Inputs inputs, const mote_host_calls* calls, Reply& reply) {
+std::optional<pictures::WantedSides> read_picture_size(Options& options) {
+  std::string text;
+  options.read("size", text);
+  if (text.empty()) return std::nullopt;
+  const auto wanted = pictures::read_wanted_sides(text);
+  if (!wanted) throw OptionError("option \"size\": expected WIDTHxHEIGHT, longest=N, shortest=N or own");
+  return wanted;
+}
+
+void require_no_size(const std::optional<pictures::WantedSides>& size) {
+  if (size) throw OptionError("option \"size\": only for models of pictures");
+}
+
+host::Status embed_pictures(mote_host& opened, Inputs inputs,
+                            const std::optional<pictures::WantedSides>& size, const mote_host_calls* calls,
+                            Reply& reply) {
   if (opened.model->task() != MOTE_TASK_EMBED_PICTURES)
     return host::failed("{} gives no vectors", opened.model->name());
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "pictures", hooks);
-  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
+  MOTE_TAKE(KeptPictures* const kept, kept_of(opened, turn, size.has_value()));
+  host::PictureEncoder& encoder = kept->encoder;
   for (const mote_host_input& input : inputs) {
-    MOTE_TRY(encode(*encoder, input, hooks).status());
-    const std::vector<float> vector = encoder->row();
+    MOTE_TRY(encode(encoder, input, size, hooks).status());
+    const std::vector<float> vector = encoder.row();
     reply.values.insert(reply.values.end(), vector.begin(), vector.end());
   }
-  reply.shape = {inputs.size(), encoder->output().width};
-  reply.json = {{"rows", inputs.size()}, {"width", encoder->output().width}};
+  reply.shape = {inputs.size(), encoder.output().width};
+  reply.json = {{"rows", inputs.size()}, {"width", encoder.output().width}};
   return {};
 }
 
-host::Status classify_pictures(mote_host& opened, Inputs inputs, uint32_t top, const mote_host_calls* calls,
+host::Status classify_pictures(mote_host& opened, Inputs inputs, uint32_t top,
+                               const std::optional<pictures::WantedSides>& size, const mote_host_calls* calls,
                                Reply& reply) {
   const host::Model& model = *opened.model;
   size_t shown = 0;
@@ -170,14 +197,14 @@ host::Status classify_pictures(mote_host& opened, Inputs inputs, uint32_t top, c
   const std::vector<std::string> words = texts_of(inputs.subspan(shown));
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "pictures", hooks);
-  MOTE_TAKE(KeptPictures* const kept, kept_of(opened, turn));
+  MOTE_TAKE(KeptPictures* const kept, kept_of(opened, turn, size.has_value()));
   host::PictureEncoder& encoder = kept->encoder;
   const bool own = model.task() == MOTE_TASK_LABEL_PICTURES;
   if (own && !words.empty()) return host::failed("{} has labels of its own", model.name());
   if (!own) MOTE_TRY(take_texts(opened, turn->platform(), words, hooks, *kept));
   reply.json = json::array();
   for (const mote_host_input& input : inputs.first(shown)) {
-    MOTE_TRY(encode(encoder, input, hooks).status());
+    MOTE_TRY(encode(encoder, input, size, hooks).status());
     MOTE_TAKE(const std::vector<float> probabilities,
               own ? encoder.probabilities() : kept->texts->probabilities(encoder.row(), encoder.picture()));
     reply.json.push_back({{"labels", labels_json(probabilities, top, [&](uint32_t i) {

@@ -59,8 +59,10 @@ host::Status embed(mote_host& model, Inputs inputs, const char* json_options, co
                    Reply& reply) {
   Options options(json_options);
   const host::EmbedOptions embed = embed_options(options);
+  const std::optional<pictures::WantedSides> size = read_picture_size(options);
   options.finish();
-  if (host::takes_pictures(*model.model)) return embed_pictures(model, inputs, calls, reply);
+  if (host::takes_pictures(*model.model)) return embed_pictures(model, inputs, size, calls, reply);
+  require_no_size(size);
   const host::Hooks hooks = hooks_of(model, calls);
   Turn turn(model, key_of("embed", json_options), hooks);
   MOTE_TAKE(host::Embedder* const embedder, turn->task<host::Embedder>(key_of("embed", json_options), [&] {
@@ -152,8 +154,11 @@ host::Status classify(mote_host& model, Inputs inputs, const char* json_options,
   options.read("top", label.top, 1);
   options.read("truncate", label.truncate);
   options.read("pairs", pairs);
+  const std::optional<pictures::WantedSides> size = read_picture_size(options);
   options.finish();
-  if (host::takes_pictures(*model.model)) return classify_pictures(model, inputs, label.top, calls, reply);
+  if (host::takes_pictures(*model.model))
+    return classify_pictures(model, inputs, label.top, size, calls, reply);
+  require_no_size(size);
   if (model.model->sound().rate != 0) return classify_sounds(model, inputs, label.top, calls, reply);
   if (pairs && inputs.size() % 2 != 0) throw OptionError("option \"pairs\": the last text has no second one");
   const std::vector<std::string> texts = texts_of(inputs);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/media/fitted.h"
 
+#include "host/base/error.h"
+
 namespace mote::pictures {
 namespace {
 
@@ -17,9 +19,22 @@ Raster resized_to(const Raster& picture, Sides sides, Filter filter, const Limit
   return {sides.height, sides.width, resampler.result()};
 }
 
+void FittedResampler::check_rows(Sides sides) const {
+  const uint32_t patch = info_.patch;
+  const uint64_t rows = uint64_t{sides.height / patch} * (sides.width / patch) + info_.before + info_.after;
+  if (rows > info_.most_rows)
+    convert::fail("a picture of {} x {} pixels becomes {} x {}, of {} rows; this model takes at most {}",
+                  own_.width, own_.height, sides.width, sides.height, rows, info_.most_rows);
+}
+
 void FittedResampler::begin(uint32_t width, uint32_t height, Turn turn) {
   own_ = {height, width};
   steps_ = prepare(info_, own_);
+  if (wanted_) {
+    steps_.sides = wanted_sides(own_, *wanted_, info_.patch * info_.merge);
+    steps_.crop = {};
+    check_rows(steps_.sides);
+  }
   const Sides made = own_sides_ ? steps_.sides : Sides{info_.height, info_.width};
   resampler_.emplace(
       Shape{steps_.sides, steps_.crop, made.height, made.width, steps_.filter, steps_.takes_others}, limits_);

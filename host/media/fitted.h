@@ -28,6 +28,9 @@ class FittedResampler : public RowSink {
   /// refused.
   FittedResampler(const mote_picture_info& info, bool own_sides, const Limits& limits)
       : info_(info), own_sides_(own_sides), limits_(limits) {}
+  /// The result has the wanted sides in place of what the steps resize to and crop.
+  FittedResampler(const mote_picture_info& info, const WantedSides& wanted, const Limits& limits)
+      : info_(info), own_sides_(true), wanted_(wanted), limits_(limits) {}
 
   void begin(uint32_t width, uint32_t height, Turn turn) override;
   void row(const uint8_t* pixels) override { resampler_->row(pixels); }
@@ -41,8 +44,12 @@ class FittedResampler : public RowSink {
   Raster result() const { return {made_.height, made_.width, resampler_->result()}; }
 
  private:
+  /// Refuses sides of more rows than the model takes, before their memory is taken.
+  void check_rows(Sides sides) const;
+
   const mote_picture_info& info_;
   bool own_sides_;
+  std::optional<WantedSides> wanted_;
   Limits limits_;
   Prepared steps_{};
   Sides own_{}, made_{};

@@ -88,6 +88,16 @@ std::vector<float> pixel_values(const RowSource& rows, const mote_picture_info& 
   return values_of(fitted.result(), fitted.steps());
 }
 
+SizedValues sized_values(const RowSource& rows, const mote_picture_info& info, const WantedSides& wanted,
+                         const Limits& limits, Sides* own) {
+  check_steps(info);
+  FittedResampler fitted(info, wanted, limits);
+  rows(fitted);
+  if (own != nullptr) *own = fitted.own();
+  const Raster made = fitted.result();
+  return {made.height, made.width, values_of(made, fitted.steps())};
+}
+
 PictureParts picture_parts(const RowSource& rows, const mote_picture_info& info, const Limits& limits) {
   check_steps(info);
   FittedResampler fitted(info, chooses_sides(info), limits);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace mote::pictures {
 
@@ -33,5 +35,20 @@ Sides tiled_sides(Sides own, uint32_t tile);
 /// The shorter side becomes `shortest`, or less where the longer would be more than `longest`; then both are
 /// rounded down to multiples of `unit` (YOLOS), perhaps to 0.
 Sides bounded_sides(Sides own, uint32_t shortest, uint32_t longest, uint32_t unit);
+
+/// How a user wants a picture's sides in place of what the model's file says: as it is, given ones, or the
+/// longer or shorter one given, the other keeping the ratio.
+struct WantedSides {
+  enum Kind : uint8_t { own, both, longest, shortest } kind = own;
+  uint32_t height = 0, width = 0;  // of one side, the height
+};
+
+/// Reads "own", "WIDTHxHEIGHT", "longest=N" or "shortest=N"; none: another text, or a side that is not from 1
+/// to 65536.
+std::optional<WantedSides> read_wanted_sides(std::string_view text);
+
+/// Returns the wanted sides of a picture, each rounded to the nearest multiple of `unit`, of one at least.
+/// Given ones that are no multiples throw convert::Error.
+Sides wanted_sides(Sides own, const WantedSides& wanted, uint32_t unit);
 
 }  // namespace mote::pictures

@@ -36,21 +36,33 @@ std::vector<float> depth_map(const mote_picture_info& picture, const Session& se
   return map;
 }
 
-PictureEncoder::PictureEncoder(const mote_picture_info& picture, RowsEncoder encoder)
-    : picture_(picture), encoder_(std::move(encoder)), rows_(size_t{picture_.rows} * picture_.row_width) {}
+PictureEncoder::PictureEncoder(const mote_picture_info& picture, RowsEncoder encoder, uint32_t most_rows)
+    : picture_(picture), encoder_(std::move(encoder)), rows_(size_t{most_rows} * picture_.row_width) {}
 
-Result<PictureEncoder> PictureEncoder::make(const Model& model, const SessionChoices& choices) {
+Result<PictureEncoder> PictureEncoder::make(const Model& model, const SessionChoices& choices,
+                                            bool any_size) {
   mote_picture_info picture;
   mote_error error = {};
   MOTE_TRY(from_core(mote_model_get_picture(model.get(), &picture, &error), error, model.name()));
-  MOTE_TAKE(RowsEncoder encoder,
-            RowsEncoder::make(model, choices, picture.rows, rows_with_outputs(model, picture)));
-  return PictureEncoder(picture, std::move(encoder));
+  if (any_size && picture.any_size == 0)
+    return failed("{} takes pictures of {} x {} pixels alone; a file for any size is made by its conversion",
+                  model.name(), picture.width, picture.height);
+  const uint32_t rows = any_size ? picture.most_rows : picture.rows;
+  MOTE_TAKE(RowsEncoder encoder, RowsEncoder::make(model, choices, rows, rows_with_outputs(model, picture)));
+  if (any_size) encoder.set_rows(picture.rows);
+  return PictureEncoder(picture, std::move(encoder), rows);
+}
+
+Status PictureEncoder::set_size(uint32_t height, uint32_t width, std::string_view name) {
+  mote_error error = {};
+  MOTE_TRY(from_core(mote_picture_of_size(model().get(), height, width, &picture_, &error), error, name));
+  encoder_.set_rows(picture_.rows);
+  return {};
 }
 
 Status PictureEncoder::encode(std::span<const float> pixels, const Hooks& hooks, std::string_view name) {
   mote_picture_rows(&picture_, pixels.data(), rows_.data());
-  return encoder_.encode(rows_, hooks, name);
+  return encoder_.encode({rows_.data(), size_t{picture_.rows} * picture_.row_width}, hooks, name);
 }
 
 Result<std::vector<Box>> PictureEncoder::boxes(pictures::Sides sides, float threshold) const {

@@ -29,14 +29,20 @@ struct Box {
 
 class PictureEncoder {
  public:
-  /// Fails for a model that takes no pictures. The model must outlive the encoder.
-  static Result<PictureEncoder> make(const Model& model, const SessionChoices& choices);
+  /// Fails for a model that takes no pictures, and with `any_size` for one that takes one size alone. The
+  /// model must outlive the encoder, whose memory is for the model's own size or, with `any_size`, for the
+  /// most rows.
+  static Result<PictureEncoder> make(const Model& model, const SessionChoices& choices,
+                                     bool any_size = false);
 
   const Model& model() const { return encoder_.model(); }
   const mote_output_info& output() const { return encoder_.output(); }
   size_t memory_bytes() const { return encoder_.session().arena_bytes(); }
-  /// Returns which pixel values the model takes.
+  /// Returns which pixel values the model takes, those of set_size or its own.
   const mote_picture_info& picture() const { return picture_; }
+
+  /// Makes the encoder, one of any size, take pictures of these sides. Allocates nothing.
+  Status set_size(uint32_t height, uint32_t width, std::string_view name);
 
   /// Encodes pixel values [3, picture().height, picture().width]; `name` begins messages about the picture.
   /// Outputs stay until the next call.
@@ -53,11 +59,11 @@ class PictureEncoder {
   Result<std::vector<Box>> boxes(pictures::Sides sides, float threshold) const;
 
  private:
-  PictureEncoder(const mote_picture_info& picture, RowsEncoder encoder);
+  PictureEncoder(const mote_picture_info& picture, RowsEncoder encoder, uint32_t most_rows);
 
   mote_picture_info picture_;
   RowsEncoder encoder_;
-  std::vector<float> rows_;
+  std::vector<float> rows_;  // [most rows, row_width]
 };
 
 }  // namespace mote::host

@@ -27,6 +27,9 @@ class RowsEncoder {
   const mote_output_info& output() const { return model_->output(); }
   const Session& session() const { return session_; }
 
+  /// Makes later sequences have so many rows, at most those of make.
+  void set_rows(uint32_t rows) { length_ = rows; }
+
   /// Encodes the values [rows, width]; `what` names them in messages. Outputs stay until the next call.
   Status encode(std::span<const float> values, const Hooks& hooks, std::string_view what);
 

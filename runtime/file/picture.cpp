@@ -147,7 +147,42 @@ float corner_weight_of(uint32_t side, uint32_t patches, size_t place, uint32_t a
   return weight < 0.0f ? 0.0f : weight;
 }
 
+/// The four positions of a side that a place is made of by cubic convolution (a = -0.75), and their weights:
+/// torch's bicubic interpolation without antialiasing and aligned corners.
+struct CubicTaps {
+  uint32_t at[4];
+  float weights[4];
+};
+
+CubicTaps cubic_taps(uint32_t side, uint32_t patches, size_t place) {
+  constexpr float kA = -0.75f;
+  const float scale = static_cast<float>(side) / static_cast<float>(patches);
+  const float middle = scale * (static_cast<float>(place) + 0.5f) - 0.5f, first = floorf(middle);
+  CubicTaps taps;
+  for (int i = 0; i < 4; ++i) {
+    const float at = first + static_cast<float>(i - 1), last = static_cast<float>(side - 1);
+    const float x = fabsf(middle - at);
+    taps.at[i] = static_cast<uint32_t>(at < 0.0f ? 0.0f : at > last ? last : at);
+    taps.weights[i] = i == 1 || i == 2 ? ((kA + 2.0f) * x - (kA + 3.0f)) * x * x + 1.0f
+                                       : ((kA * x - 5.0f * kA) * x + 8.0f * kA) * x - 4.0f * kA;
+  }
+  return taps;
+}
+
+/// `out` is 0.
+void write_cubic_positions(const mote_picture_info& info, size_t y, size_t x, float* out) {
+  const uint32_t side = info.positions_side;
+  const CubicTaps rows = cubic_taps(side, info.height / info.patch, y),
+                  columns = cubic_taps(side, info.width / info.patch, x);
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t k = 0; k < 4; ++k)
+      out[size_t{rows.at[i]} * side + columns.at[k]] += rows.weights[i] * columns.weights[k];
+  }
+}
+
 void write_positions(const mote_picture_info& info, size_t y, size_t x, float* out) {
+  if (info.positions_side == 0) return;
+  if (info.positions_cubic != 0) return write_cubic_positions(info, y, x, out);
   const uint32_t across_patches = info.width / info.patch, down_patches = info.height / info.patch;
   if (info.positions_by_corners != 0) {
     const uint32_t table = info.positions_side;
@@ -209,6 +244,8 @@ mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* i
   info->merge = picture->merge();
   info->angles_by_place = picture->angles_by_place() ? 1 : 0;
   info->positions_by_corners = picture->positions_by_corners() ? 1 : 0;
+  info->most_rows = picture->any_size() ? model->root->context() : info->rows;
+  info->positions_cubic = picture->positions_cubic() ? 1 : 0;
   info->rope_width = picture->rope_width();
   info->rope_base = picture->rope_base();
   info->step_count = mote::size_of(picture->steps());

@@ -1,22 +1,57 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes sizes/yolos_30x48.safetensors: pixel values of another size than models/yolos has, and the original's outputs
-with its positions resized to that. Needs numpy, torch, transformers and safetensors."""
+"""Writes sizes/*.safetensors: pixel values of other sizes than models/* have, and the original's outputs with its
+positions resized to that. Needs numpy, torch, transformers and safetensors.
+
+yolos_30x48 is of a file for that size; the others, of files for any size, have pixel_values.WIDTHxHEIGHT and
+output.WIDTHxHEIGHT for a square, a wide and a tall picture."""
 import pathlib
 
 import numpy as np
 import torch
+import transformers
 from safetensors.torch import save_file
-from transformers import YolosForObjectDetection
 
 GOLDEN = pathlib.Path(__file__).parent
-HEIGHT, WIDTH = 48, 30
+SIZES = [(36, 36), (48, 12), (18, 54)]  # width, height; the second has as many patches as the model's own
 
-model = YolosForObjectDetection.from_pretrained(GOLDEN / "models/yolos", dtype=torch.float32).eval()
-places = np.arange(3 * HEIGHT * WIDTH)
-waves = np.round(64 * (np.sin(places * 0.37) + np.cos(places * 0.011))) / 64
-pixels = torch.tensor(waves.astype(np.float32).reshape(1, 3, HEIGHT, WIDTH))
+
+def waves(width, height):
+    places = np.arange(3 * height * width)
+    values = np.round(64 * (np.sin(places * 0.37) + np.cos(places * 0.011))) / 64
+    return torch.tensor(values.astype(np.float32).reshape(1, 3, height, width))
+
+
+def loaded(kind, name):
+    return getattr(transformers, kind).from_pretrained(GOLDEN / "models" / name, dtype=torch.float32).eval()
+
+
+def unit(vectors):
+    vectors = getattr(vectors, "pooler_output", vectors)
+    return vectors / vectors.norm(dim=-1, keepdim=True)
+
+
+# Each gives the output that mote's file has.
+MODELS = {
+    "vit_classifier": ("ViTForImageClassification", lambda model, pixels: model(pixels, interpolate_pos_encoding=True).logits),
+    "deit_distilled": ("DeiTForImageClassificationWithTeacher", lambda model, pixels: model(pixels, interpolate_pos_encoding=True).logits),
+    "dinov2": ("Dinov2Model", lambda model, pixels: model(pixels).pooler_output),
+    "dinov3_vit": ("DINOv3ViTModel", lambda model, pixels: model(pixels).pooler_output),
+    "clip": ("CLIPModel", lambda model, pixels: unit(model.get_image_features(pixels, interpolate_pos_encoding=True))),
+    "siglip": ("SiglipModel", lambda model, pixels: unit(model.get_image_features(pixels, interpolate_pos_encoding=True))),
+}
+
 with torch.no_grad():
-    outputs = model(pixel_values=pixels)
-save_file({"pixel_values": pixels, "logits": outputs.logits.contiguous(),
-           "pred_boxes": outputs.pred_boxes.contiguous()}, GOLDEN / "sizes/yolos_30x48.safetensors")
+    yolos = loaded("YolosForObjectDetection", "yolos")
+    picture = waves(30, 48)
+    outputs = yolos(pixel_values=picture)
+    save_file({"pixel_values": picture, "logits": outputs.logits.contiguous(), "pred_boxes": outputs.pred_boxes.contiguous()},
+              GOLDEN / "sizes/yolos_30x48.safetensors")
+    for name, (kind, run) in MODELS.items():
+        model = loaded(kind, name)
+        arrays = {}
+        for width, height in SIZES:
+            picture = waves(width, height)
+            arrays[f"pixel_values.{width}x{height}"] = picture
+            arrays[f"output.{width}x{height}"] = run(model, picture).contiguous()
+        save_file(arrays, GOLDEN / f"sizes/{name}.safetensors")

@@ -259,6 +259,27 @@ TEST("nothing allocates while a ViT and a Swin label a picture") {
   }
 }
 
+TEST("nothing allocates while one session sees pictures of changing size") {
+  mote::convert::ConvertOptions options;
+  options.type = "f32";
+  options.any_picture_size = {54, 54};
+  const test::AlignedBytes file =
+      test::kept_conversion("dinov2.any_size_f32", test::golden_folder() / "dinov2", options);
+  const std::vector<float> pixels(1 << 16, 0.5f);
+  std::vector<float> rows(1 << 16);
+  Counted run(file, 1 << 22);
+  run.open();
+  for (const auto& [height, width] : {std::pair{54u, 54u}, {12u, 48u}, {24u, 24u}, {54u, 18u}, {54u, 54u}}) {
+    mote_picture_info picture{};
+    run.go_on([&, high = height, wide = width] {
+      return mote_picture_of_size(run.model, high, wide, &picture, &run.error);
+    });
+    if (run.status == MOTE_OK) mote_picture_rows(&picture, pixels.data(), rows.data());
+    run.encode_one(nullptr, rows.data(), picture.rows);
+  }
+  run.expect_none();
+}
+
 TEST("nothing allocates while a prompt with a picture is read and continued") {
   Counted run(test::golden_file("qwen3_vl", "q8g32"), size_t{8} << 20);
   const std::vector<float> features(size_t{4} * 256, 0.5f);

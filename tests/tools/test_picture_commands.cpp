@@ -91,6 +91,38 @@ TEST("a picture has the same labels in every format that loses nothing") {
   CHECK(labels_of("global.gif") != labels);
 }
 
+TEST(
+    "a file of any size labels a picture at the size that is asked for, and one of one size refuses others") {
+  std::string model, fixed;
+  assert_works(convert("vit_classifier", steps(), "--any-picture-size 60x48", &model));
+  const std::string command =
+      "classify " + model + " --json --image " + picture("grid.png");  // 61 x 47 pixels
+  const Outcome outcome = run(command);
+  if (contains(outcome.err, "this build reads no pictures")) return;
+  const auto labels_of = [&](const std::string& size) {
+    return assert_json(run(command + " --size " + size)).at("labels");
+  };
+  const json own = assert_json(outcome).at("labels");
+  CHECK(labels_of("24x24") == own);
+  CHECK(labels_of("60x48") != own);
+  CHECK(labels_of("own") == labels_of("60x48"));
+  CHECK(labels_of("longest=60") == labels_of("60x48"));
+  CHECK(labels_of("shortest=24") == labels_of("30x24"));
+  assert_fails(run(command + " --size 66x48"), 1, "becomes 66 x 48, of 89 rows; this model takes at most 81");
+  assert_fails(run(command + " --size 25x24"), 1, "multiples of 6");
+  for (const char* wrong : {"big", "24", "24x", "0x24", "longest=", "shortest=0", "24x24x24"}) {
+    CAPTURE(wrong);
+    assert_fails(run(command + " --size " + wrong), 2, "give WIDTHxHEIGHT, longest=N, shortest=N or own");
+  }
+  assert_works(convert("vit_classifier", steps(), "", &fixed));
+  assert_fails(run("classify " + fixed + " --size 24x24 --image " + picture("grid.png")), 1,
+               "takes pictures of 24 x 24 pixels alone");
+  assert_fails(convert("beit_classifier", steps(), "--any-picture-size 48x48", &model), 1, "not supported");
+  assert_fails(convert("vit_classifier", steps(), "--any-picture-size 48", &model), 2, "WIDTHxHEIGHT");
+  assert_fails(run("classify " + converted("bert_classifier", "f32") + " --text a --size own"), 2,
+               "not pictures");
+}
+
 TEST("depth is a PNG of the picture's size, or a message says which size the file is for") {
   std::string model;
   json dpt = steps();

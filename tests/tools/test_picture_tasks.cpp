@@ -24,8 +24,8 @@ struct SeeingModel {
     model.emplace(*std::move(opened));
     choices.platform = mote_posix_pool_platform(nullptr);
   }
-  host::PictureEncoder encoder() const {
-    host::Result<host::PictureEncoder> made = host::PictureEncoder::make(*model, choices);
+  host::PictureEncoder encoder(bool any_size = false) const {
+    host::Result<host::PictureEncoder> made = host::PictureEncoder::make(*model, choices, any_size);
     REQUIRE(made.ok());
     return *std::move(made);
   }
@@ -71,6 +71,30 @@ TEST("boxes of pixel values lie in the picture that these were made of, the like
   }
   host::Result<std::vector<host::Box>> likely = encoder.boxes({30, 40}, small->front().probability);
   REQUIRE((likely.ok() && likely->empty()));
+}
+
+TEST("pictures of changing size in one encoder have the bits of an encoder of their own") {
+  const std::string path = (scratch() / "any_size.mote").string();
+  assert_works(
+      run("convert " + golden("vit_classifier") + " -o " + path + " --type q8 --any-picture-size 60x48"));
+  const SeeingModel classifier(path);
+  host::PictureEncoder encoder = classifier.encoder(true);
+  const size_t memory = encoder.memory_bytes();
+  const auto labels_of = [](host::PictureEncoder& with, uint32_t height, uint32_t width) {
+    REQUIRE(with.set_size(height, width, "noise").ok());
+    REQUIRE(with.encode(some_pixels(with.picture()), {}, "noise").ok());
+    return with.row();
+  };
+  for (const auto& [height, width] : {std::pair{60u, 48u}, {12u, 48u}, {24u, 24u}, {48u, 18u}, {60u, 48u}}) {
+    CAPTURE(height, width);
+    const std::vector<float> labels = labels_of(encoder, height, width);
+    host::PictureEncoder own = classifier.encoder(true);
+    CHECK(labels_of(own, height, width) == labels);
+    CHECK(encoder.memory_bytes() == memory);
+  }
+  CHECK(encoder.set_size(60, 54, "noise").code() == MOTE_INVALID_ARGUMENT);
+  const SeeingModel fixed(converted("vit_classifier", "f32"));
+  CHECK(!host::PictureEncoder::make(*fixed.model, fixed.choices, true).ok());
 }
 
 TEST("a picture whose encoding is stopped has failed as cancelled") {

@@ -13,6 +13,7 @@ class EmbedOptions(TypedDict, total=False):
     prompt: Optional[str]
     prompt_name: Optional[str]
     truncate: Optional[bool]
+    size: Optional[str]
 
 
 class ClassifyOptions(TypedDict, total=False):
@@ -22,6 +23,7 @@ class ClassifyOptions(TypedDict, total=False):
     question: Optional[str]
     truncate: Optional[bool]
     pairs: Optional[bool]
+    size: Optional[str]
 
 
 class SummarizeOptions(TypedDict, total=False):

@@ -25,6 +25,10 @@ void set_rows(TransformerSpec& spec);
 /// [rows, cols] of a tensor, whatever its shape; for what the config's reader computes with.
 std::vector<float> read_values(const Source& source, const std::string& name, uint32_t count);
 
+/// Makes the file take pictures of any size of at most as many patches as the user's has; throws Error where
+/// the model's positions cannot be resized.
+void take_any_size(const Source& source, TransformerSpec& spec);
+
 /// Reads how preprocessor_config.json or processor_config.json, if the source has one, makes pixel values.
 /// Their size is the model's, or where it resizes its positions, becomes the model's; throws Error for what
 /// is not supported.

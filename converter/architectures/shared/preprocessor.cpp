@@ -301,7 +301,7 @@ void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<
   PictureFormat& format = spec.picture.format;
   const auto settings = read_picture_settings(source);
   const auto takes_values = [&](std::string why) {
-    if (source.picture_height != 0) fail("--picture-size: {}", why);
+    if (source.picture_size.height != 0) fail("--picture-size: {}", why);
     notes.push_back(why + ": the file takes pixel values, but no pictures");
   };
   if (!settings)
@@ -310,7 +310,7 @@ void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<
     return takes_values("its image processor is not known");
   const PictureStep& first = format.steps[0];
   const bool bounded = first.kind == PictureStepKind::resize_bounded;
-  if (source.picture_height != 0 && !bounded && first.kind != PictureStepKind::resize_evenly)
+  if (source.picture_size.height != 0 && !bounded && first.kind != PictureStepKind::resize_evenly)
     fail("--picture-size is for models whose pictures keep their ratio in a size a file; {} leaves no choice",
          settings->where);
   if (first.kind == PictureStepKind::resize_longer) return;
@@ -325,13 +325,20 @@ void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<
     height = step.height;
     width = step.width;
   }
-  if (source.picture_height != 0) {
-    height = source.picture_height;
-    width = source.picture_width;
+  if (source.picture_size.height != 0) {
+    height = source.picture_size.height;
+    width = source.picture_size.width;
     if (uint64_t{height} * width > kMostSeen)
       fail("--picture-size {}x{}: pictures have at most {} pixels", width, height, kMostSeen);
   }
   if (height == format.height && width == format.width) return;
+  const bool whole = width != 0 && height % format.patch == 0 && width % format.patch == 0;
+  if (format.any_size && whole) {
+    format.height = height;
+    format.width = width;
+    spec.context = std::max(spec.context, format.rows());
+    return;
+  }
   if (!spec.picture.resizes_positions || width == 0 || height % format.patch != 0 ||
       width % format.patch != 0) {
     fail(
@@ -343,6 +350,29 @@ void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<
   format.height = height;
   format.width = width;
   spec.context = format.rows();
+}
+
+void take_any_size(const Source& source, TransformerSpec& spec) {
+  PictureSpec& picture = spec.picture;
+  PictureFormat& format = picture.format;
+  const auto [height, width] = source.any_picture_size;
+  if (format.height == 0 || spec.source || (!format.any_size && !picture.takes_any_size))
+    fail(
+        "--any-picture-size: pictures of any size are not supported for this model; those with positions "
+        "that are resized are");
+  const uint32_t unit = format.patch * format.merge;
+  if (height % unit != 0 || width % unit != 0 || uint64_t{height} * width > kMostSeen)
+    fail("--any-picture-size {}x{}: sides are multiples of {}, of at most {} pixels", width, height, unit,
+         kMostSeen);
+  if (!format.any_size) {
+    if (format.height != format.width)
+      fail("--any-picture-size: the model's positions are of {} x {} pixels, those of a square are supported",
+           format.width, format.height);
+    format.positions_side = format.height / format.patch;
+    format.any_size = format.positions_cubic = true;
+  }
+  spec.context =
+      std::max(format.rows(), format.before + format.after + height / format.patch * (width / format.patch));
 }
 
 }  // namespace mote::convert

@@ -235,9 +235,10 @@ struct PictureSpec {
   std::string projection;  // [width, channels, patch, patch]
   bool bias = true;        // of the projection
   std::vector<LearnedRows> before, after;
-  std::string positions;              // whole; empty: there are none
-  bool resizes_positions = false;     // to the size that the source's steps give
-  PatchGrid table;                    // of the stored positions, where they are resized
+  std::string positions;           // whole; empty: there are none
+  bool resizes_positions = false;  // to the size that the source's steps give
+  bool takes_any_size = false;     // positions, a square, may be resized to each picture's size, bicubically
+  PatchGrid table;                 // of the stored positions, where they are resized
   bool positions_of_patches = false;  // learned rows have none
   std::vector<uint32_t> position_order =
       {};                       // of each row of the program, the row of the table; empty: the same

@@ -208,7 +208,8 @@ mote_host_result* mote_host_grammar(mote_host* model, const char* options);
 
 /* Vectors [count, width] of texts, or of pictures for a model of pictures. Texts have the model's default
    prompt before them unless options say otherwise. Vectors have length 1 where mote_model_unit_vectors
-   (mote.h) of mote_host_model says so. Options: prompt, prompt-name, truncate. This call and those below it
+   (mote.h) of mote_host_model says so. Options: prompt, prompt-name, truncate, size (of pictures
+   for a model of any size: "WIDTHxHEIGHT", "longest=N", "shortest=N" or "own"). This call and those below it
    that take `count` inputs may get none: they say what is wrong with the model and the options, and begin
    what later calls go on with. */
 mote_host_result* mote_host_embed(mote_host* model, const mote_host_input* inputs, size_t count,
@@ -224,7 +225,7 @@ mote_host_result* mote_host_rerank(mote_host* model, const mote_host_input* text
 /* For each text, by the model's head: {"text", "labels" | "entities" | "answers" | "masks"}; for each sound
    or picture
    {"labels"}. Texts behind pictures are compared with them by a text tower. Options: top, question, pairs
-   (inputs 0 and 1 belong together, 2 and 3, ...), truncate. */
+   (inputs 0 and 1 belong together, 2 and 3, ...), truncate, size (as of mote_host_embed). */
 mote_host_result* mote_host_classify(mote_host* model, const mote_host_input* inputs, size_t count,
                                      const char* options, const mote_host_calls* calls);
 /* For each text, what the model generates over it: [{"text", "source_ids", "hypotheses": [{"text", "ids",

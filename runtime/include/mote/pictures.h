@@ -61,6 +61,8 @@ typedef struct mote_picture_info {
   int angles_by_place; /* 1: angles of rope grow from patch to patch; 0: from one end of the picture to the
                           other */
   int positions_by_corners; /* 1: of any size, the table's ends lie on the picture's */
+  int positions_cubic;      /* 1: of any size, the table is resized by cubic convolution */
+  uint32_t most_rows;       /* of a picture of any size; without any_size, rows */
   uint32_t frames;          /* pixels of a row are [channels, frames, patch, patch], the same in each frame */
   mote_picture_step steps[MOTE_MOST_PICTURE_STEPS];
   uint64_t reserved[8];

@@ -10,6 +10,7 @@
 #include "tools/mote/lines.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
+#include "tools/mote/picture_flags.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
@@ -20,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 struct ClassifyArguments {
-  std::string file, text, question, text_model;
+  std::string file, text, question, text_model, size;
   LineFlags lines;
   std::vector<std::string> images, sounds;
   uint32_t top = 5;
@@ -151,7 +152,9 @@ class Classifier {
 /// Labels files one at a time: by the model's own labels or, of pictures, by `texts`. `kind` names a file.
 void classify_files(const ClassifyArguments& arguments, HostModel& model, const char* kind,
                     const std::vector<std::string>& paths, const std::vector<std::string>& texts) {
-  const std::string options = json{{"top", arguments.top}}.dump();
+  json given = {{"top", arguments.top}};
+  if (!arguments.size.empty()) given["size"] = arguments.size;
+  const std::string options = given.dump();
   for (const std::string& path : paths) {
     std::vector<mote_host_input> inputs = text_inputs(texts);
     inputs.insert(inputs.begin(), file_input(path));
@@ -187,12 +190,13 @@ void classify_pictures(const ClassifyArguments& arguments, HostModel& model) {
 }
 
 void classify(const ClassifyArguments& arguments) {
+  check_picture_size(arguments.size);
   json options = json::object();
   if (!arguments.text_model.empty()) options["text-model"] = arguments.text_model;
   HostModel model(arguments.file, arguments.session, options);
   model.begin();
   if (model.takes_pictures()) return classify_pictures(arguments, model);
-  if (!arguments.images.empty())
+  if (!arguments.images.empty() || !arguments.size.empty())
     usage_fail("{} takes {}, not pictures", model.path(), model.takes_sound() ? "sound" : "texts");
   if (model.takes_sound()) {
     if (arguments.sounds.empty()) usage_fail("{} takes sound: --sound FILE", model.path());
@@ -222,6 +226,7 @@ void add_classify(CommandLine& line) {
               "Pictures (PNG, JPEG, WebP, GIF, BMP, TIFF, PNM), for a model of pictures")
       .type("FILE")
       .repeated();
+  add_picture_size(command, arguments.size);
   command
       .option("--sound", &arguments.sounds,
               "Sounds, for a model of sound: WAV; with libsndfile FLAC, MP3, Ogg Vorbis, Opus and others")

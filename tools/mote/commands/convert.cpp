@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 struct ConvertArguments {
   std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower, text,
-      picture_size;
+      picture_size, any_picture_size;
   std::vector<std::string> ignored_keys, adapters;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false, long_context = false;
 };
@@ -147,6 +147,7 @@ std::string options_of(const ConvertArguments& arguments) {
   add("calibrate", arguments.text);
   add("tower", arguments.tower);
   add("picture-size", arguments.picture_size);
+  add("any-picture-size", arguments.any_picture_size);
   return text_of(options);
 }
 
@@ -173,10 +174,13 @@ Json convert_source(const ConvertArguments& arguments) {
   mote_convert_result* const result =
       mote_convert(arguments.source.c_str(), arguments.output.c_str(), options.c_str(), &calls);
   const std::string sentence = mote_convert_sentence(result);
-  if (mote_convert_status(result) == MOTE_INVALID_ARGUMENT &&
-      sentence.starts_with("option \"picture-size\"")) {
+  for (const auto& [option, value] : {std::pair{"picture-size", arguments.picture_size},
+                                      std::pair{"any-picture-size", arguments.any_picture_size}}) {
+    if (mote_convert_status(result) != MOTE_INVALID_ARGUMENT ||
+        !sentence.starts_with(fmt::format("option \"{}\"", option)))
+      continue;
     mote_convert_free(result);
-    usage_fail("--picture-size {}: give pixels as WIDTHxHEIGHT", arguments.picture_size);
+    usage_fail("--{} {}: give pixels as WIDTHxHEIGHT", option, value);
   }
   return take(result);
 }
@@ -217,11 +221,16 @@ void add_convert(CommandLine& line) {
       .type("FILE");
   command.option("--tower", &arguments->tower, "Of a model of pictures and texts, the one to convert")
       .one_of({"vision", "text"});
+  Option size = command
+                    .option("--picture-size", &arguments->picture_size,
+                            "The sides that pictures become, for models whose pictures keep their ratio "
+                            "(default: the model's own)")
+                    .type("WIDTHxHEIGHT");
   command
-      .option("--picture-size", &arguments->picture_size,
-              "The sides that pictures become, for models whose pictures keep their ratio (default: the "
-              "model's own)")
-      .type("WIDTHxHEIGHT");
+      .option("--any-picture-size", &arguments->any_picture_size,
+              "Take pictures of any size, of at most as many patches as this one has")
+      .type("WIDTHxHEIGHT")
+      .excludes(size);
   command
       .option("--target", &arguments->target,
               "For firmware: small tables of the tokenizer, and what the model takes of flash and RAM")

@@ -14,6 +14,7 @@
 #include "tools/mote/host_model.h"
 #include "tools/mote/lines.h"
 #include "tools/mote/output.h"
+#include "tools/mote/picture_flags.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
@@ -23,7 +24,7 @@ namespace mote::cli {
 namespace {
 
 struct EmbedArguments {
-  std::string file, npy, query, prompt, prompt_name;
+  std::string file, npy, query, prompt, prompt_name, size;
   std::vector<std::string> images;
   LineFlags lines;
   uint32_t top = 0, batch = 64;
@@ -173,7 +174,9 @@ void embed_pictures(HostModel& model, const EmbedArguments& arguments) {
   if (arguments.images.empty()) usage_fail("{} takes pictures: --image FILE", model.path());
   if (arguments.ranks || arguments.reranks || arguments.has_prompt)
     usage_fail("--rank, --rerank and --prompt are for texts");
-  Vectors vectors(model, arguments, nlohmann::json::object());
+  nlohmann::json options = nlohmann::json::object();
+  if (!arguments.size.empty()) options["size"] = arguments.size;
+  Vectors vectors(model, arguments, options);
   for (const std::string& path : arguments.images) vectors.add_picture(path);
   vectors.finish();
 }
@@ -199,11 +202,13 @@ void embed_lines(HostModel& model, const EmbedArguments& arguments, const nlohma
 }
 
 void embed(const EmbedArguments& arguments) {
+  check_picture_size(arguments.size);
   convert::refuse_input(arguments.npy, {arguments.file, arguments.lines.file});
   HostModel model(arguments.file, arguments.session);
   model.begin();
   if (model.takes_pictures()) return embed_pictures(model, arguments);
-  if (!arguments.images.empty()) usage_fail("{} takes texts, not pictures", model.path());
+  if (!arguments.images.empty() || !arguments.size.empty())
+    usage_fail("{} takes texts, not pictures", model.path());
   nlohmann::json options = {{"truncate", arguments.truncate}};
   if (arguments.reranks) return rank_lines(model, arguments, options);
   if (!arguments.prompt_name.empty()) options["prompt-name"] = arguments.prompt_name;
@@ -225,6 +230,7 @@ void add_embed(CommandLine& line) {
               "Pictures (PNG, JPEG, WebP, GIF, BMP, TIFF, PNM), for a model of pictures")
       .type("FILE")
       .repeated();
+  add_picture_size(command, arguments->size);
   Option npy = command.option("--npy", &arguments->npy, "Write the vectors to a NumPy file [lines, width]")
                    .type("OUT");
   command
