@@ -106,9 +106,13 @@ void read_speech_head(const Source& source, Config& config, TransformerSpec& spe
     spec.sound->cleans_up = texts.cleans_up;
     return;
   }
+  if (name.ends_with("ForSequenceClassification\"")) return read_sound_labels(source, config, spec);
   if (!name.ends_with("Model\"") && !name.ends_with("ForPreTraining\""))
-    config.refuse("architectures {} is not supported; of models of speech, those for CTC and bare ones are",
-                  name);
+    config.refuse(
+        "architectures {} is not supported; of models of speech, those for CTC, those for labels of a sound "
+        "and bare "
+        "ones are",
+        name);
   spec.head.kind = OutputKind::hidden;
   spec.head.probabilities = Probabilities::none;
   spec.names.ignored_starts = {"lm_head.", "quantizer.", "project_hid.", "project_q."};
@@ -245,11 +249,11 @@ TransformerSpec read_wav2vec2_like(const Source& source, Config& config, bool po
 }
 
 TransformerSpec read_wav2vec2(const Source& source, Config& config) {
-  return read_wav2vec2_like(source, config, true);
+  TransformerSpec spec = read_wav2vec2_like(source, config, true);
+  sum_layers(config, spec);
+  return spec;
 }
 
-TransformerSpec read_hubert(const Source& source, Config& config) {
-  return read_wav2vec2_like(source, config, true);
-}
+TransformerSpec read_hubert(const Source& source, Config& config) { return read_wav2vec2(source, config); }
 
 }  // namespace mote::convert

@@ -22,4 +22,11 @@ std::string wav2vec2_base(const Source& source);
 /// Sizes, the stem of convolutions, the positional convolution unless `positions` is false, and the head.
 TransformerSpec read_wav2vec2_like(const Source& source, Config& config, bool positions);
 
+/// The head of models that label whole sounds.
+void read_sound_labels(const Source& source, Config& config, TransformerSpec& spec);
+
+/// Makes the head of such a model read the weighted sum of all layers, where the config says so. The layers
+/// of `spec` are complete.
+void sum_layers(Config& config, TransformerSpec& spec);
+
 }  // namespace mote::convert

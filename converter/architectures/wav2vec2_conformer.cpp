@@ -75,6 +75,8 @@ class ConformerBlock : ConformerParts {
 
 TransformerSpec read_wav2vec2_conformer(const Source& source, Config& config) {
   TransformerSpec spec = read_wav2vec2_like(source, config, false);
+  if (spec.head.kind == OutputKind::sequence_labels)
+    config.refuse("architectures: of this model, those for CTC and bare ones are supported");
   const std::string kind = config.text("position_embeddings_type", "relative");
   if (kind != "rotary") config.refuse("position_embeddings_type {} is not supported; rotary is", kind);
   if (spec.norm_eps != static_cast<float>(kBlockEps))

@@ -125,6 +125,7 @@ TransformerSpec read_wavlm(const Source& source, Config& config) {
       build_wavlm_layer(builder, own, bias);
     };
   }
+  sum_layers(config, spec);
   return spec;
 }
 

@@ -145,13 +145,14 @@ void TransformerBuilder::encoder_head() {
     add(PoolNode{PoolKind::first, x_, first});
   }
   const bool of_sequences = head.kind == OutputKind::sequence_labels || head.kind == OutputKind::embedding;
-  const uint32_t taken_width = width * static_cast<uint32_t>(1 + head.more_pools.size());
+  const uint32_t pooled_width = head.dense_of_tokens ? head.dense.width : width;
+  const uint32_t taken_width = pooled_width + width * static_cast<uint32_t>(head.more_pools.size());
   const View taken = new_value(taken_width, of_sequences ? Unit::sequence : Unit::selected);
   if (of_sequences) {
     const View pooled = head.dense_of_tokens ? dense("head.dense", head.dense, x_) : x_;
-    add(PoolNode{head.pool, pooled, columns(taken, 0, width), 0, head.padding});
+    add(PoolNode{head.pool, pooled, columns(taken, 0, pooled_width), 0, head.padding});
     for (uint32_t i = 0; i < head.more_pools.size(); ++i)
-      add(PoolNode{head.more_pools[i], x_, columns(taken, (i + 1) * width, width)});
+      add(PoolNode{head.more_pools[i], x_, columns(taken, pooled_width + i * width, width)});
   } else {
     add(SelectNode{x_, taken});
   }

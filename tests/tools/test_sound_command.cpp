@@ -230,6 +230,67 @@ TEST("texts of labels are the original's, by the files that transformers' proces
   TEST_ASSERT_GREATER_OR_EQUAL(4, compared);
 }
 
+TEST("a sound has the labels that the model's logits of its samples say, whole and of any length",
+     "[sound]") {
+  for (const char* name : {"wav2vec2_sound_labels", "hubert_sound_labels", "wavlm_sound_labels"}) {
+    const std::string model = converted(name, "f32");
+    for (const size_t count : {1100, 2500, 1100}) {
+      CAPTURE(name, count);
+      const std::vector<int16_t> samples = noise(count);
+      const std::string sound = wav("labelled.wav", samples);
+      const json labels = assert_json(run("classify " + model + " --json --sound " + sound)).at("labels");
+      std::vector<float> values;
+      for (const int16_t sample : samples) values.push_back(static_cast<float>(sample) / 32768.0f);
+      const std::string in = (scratch() / "labelled.st").string(), out = (scratch() / "logits.st").string();
+      mote::convert::write_safetensors(in, {{"input_values", mote::convert::f32_tensor({1, count}, values)}});
+      assert_works(run("forward " + model + " --input " + in + " --output " + out));
+      const std::vector<float> logits = SafetensorsFile(out).f32("logits");
+      float sum = 0;
+      for (const float logit : logits) sum += std::exp(logit);
+      TEST_ASSERT_EQUAL_UINT64(logits.size(), labels.size());
+      const std::vector<std::string> names = {"yes", "no", "up", "down", "silence"};
+      for (const json& label : labels) {
+        const auto at = std::find(names.begin(), names.end(), label.at("label").get<std::string>());
+        TEST_ASSERT_FLOAT_WITHIN(1e-5, std::exp(logits[static_cast<size_t>(at - names.begin())]) / sum,
+                                 label.at("probability").get<float>());
+      }
+    }
+    assert_fails(run("classify " + model + " --sound " + wav("short.wav", noise(5))), 1, "too short");
+    assert_fails(run("classify " + model + " --text a"), 2, "--sound");
+  }
+}
+
+TEST("an encoder of features labels a sound by its beginning, with silence behind a short one", "[sound]") {
+  const std::string model = converted("whisper_sound_labels", "f32");  // of 0.48 seconds
+  const auto labels_of = [&](const std::vector<int16_t>& samples) {
+    return assert_json(run("classify " + model + " --json --sound " + wav("begun.wav", samples)))
+        .at("labels");
+  };
+  std::vector<int16_t> samples = noise(7680);
+  const json labels = labels_of(samples);
+  TEST_ASSERT_EQUAL_UINT64(5, labels.size());
+  samples.resize(20000, 9000);
+  CHECK(labels_of(samples) == labels);
+  std::vector<int16_t> part = noise(3000), filled = part;
+  filled.resize(7680, 0);
+  CHECK(labels_of(part) == labels_of(filled));
+  CHECK(labels_of(part) != labels);
+}
+
+TEST("heads of sound whose original differs by its version, or that are not supported, are refused",
+     "[sound]") {
+  const fs::path folder = scratch() / "summed";
+  fs::copy(golden("hubert_sound_labels"), folder, fs::copy_options::recursive);
+  json config = json::parse(read_text(folder / "config.json"));
+  config["use_weighted_layer_sum"] = true;
+  write_text(folder / "config.json", config.dump());
+  const std::string command = "convert " + folder.string() + " -o " + (folder / "out.mote").string();
+  assert_fails(run(command), 1, "use_weighted_layer_sum of layers that end in a norm");
+  config["architectures"] = {"HubertForXVector"};
+  write_text(folder / "config.json", config.dump());
+  assert_fails(run(command), 1, "those for labels of a sound");
+}
+
 TEST("a padding that no label has, and tokens of the same text, are refused by name", "[sound]") {
   const fs::path folder = scratch() / "unpadded";
   fs::copy(golden("wav2vec2_ctc"), folder, fs::copy_options::recursive);

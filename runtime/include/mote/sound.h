@@ -91,8 +91,9 @@ uint32_t mote_sound_rows(const mote_model* model, uint64_t samples);
    labels (mote_model_label). `samples`, [count], are of one channel, from -1 to 1; a sound that is shorter is
    filled up as the model's authors do. `memory`, 4-byte aligned, has mote_classify_sound_bytes of the rate,
    and holds nothing afterwards. The session has the options of mote_session_options_default, or a chunk of
-   mote_sound_square_rows at least. MOTE_WRONG_STATE: the model labels no sounds, or its file does not say how
-   features are made; MOTE_INVALID_ARGUMENT: mote_resampling_of refuses the rate, or the width is another. */
+   mote_sound_square_rows at least. MOTE_WRONG_STATE: the model labels no sounds, or takes other features than
+   filter banks (mote/host.h labels by those); MOTE_INVALID_ARGUMENT: mote_resampling_of refuses the rate, or
+   the width is another. */
 size_t mote_classify_sound_bytes(const mote_model* model, uint32_t rate); /* 0: it cannot be done */
 mote_status mote_classify_sound(mote_session* session, const float* samples, uint64_t count, uint32_t rate,
                                 void* memory, size_t memory_bytes, float* out, uint32_t width,
