@@ -7,6 +7,8 @@ set(MOTE_READER_PICTURES "" CACHE FILEPATH "Pictures that the reader has in flas
 set(MOTE_LISTENER_MODEL "" CACHE FILEPATH "The .mote file of the listener; empty: it is not built")
 set(MOTE_LISTENER_SOUND "" CACHE FILEPATH "What the listener hears: samples of 16 bits at its model's rate")
 
+set(MOTE_WAKER_SOUND "" CACHE FILEPATH "What the waker tells speech in: samples of 16 bits, 16,000 a second; empty: it is not built")
+
 set(images ${CMAKE_CURRENT_LIST_DIR})
 enable_language(ASM)
 get_filename_component(board_name ${MOTE_BOARD_FILE} NAME_WE)
@@ -20,13 +22,13 @@ endif()
 if(MOTE_BOARD_HAS_TICKS)
   list(APPEND board_definitions MOTE_BOARD_HAS_TICKS)
 endif()
-# An image <target>.elf for the board. Without a model its own lies in the partition.
+# An image <target>.elf for the board. Without a model its own lies in the partition, or it has none.
 function(mote_image target model)
   add_executable(${target} ${ARGN} ${images}/console.cpp ${MOTE_IMAGE_SOURCES})
   if(model)
     target_sources(${target} PRIVATE ${images}/model.S)
     set_property(SOURCE ${images}/model.S APPEND PROPERTY OBJECT_DEPENDS ${model})
-  else()
+  elseif(MOTE_FIRMWARE_PARTITION_BYTES)
     math(EXPR end "${MOTE_FIRMWARE_PARTITION_ORIGIN} + ${MOTE_FIRMWARE_PARTITION_BYTES}" OUTPUT_FORMAT HEXADECIMAL)
     target_link_options(${target} PRIVATE LINKER:--defsym=firmware_model=${MOTE_FIRMWARE_PARTITION_ORIGIN}
       LINKER:--defsym=firmware_model_end=${end})
@@ -61,7 +63,7 @@ endif()
 # An image of an encoder that reads or hears `data`, a file or nothing. All its rows are computed at once, which takes
 # more stack.
 function(mote_image_of_data target model data source)
-  mote_image(${target} ${model} ${source} ${images}/data.S)
+  mote_image(${target} "${model}" ${source} ${images}/data.S)
   target_link_options(${target} PRIVATE LINKER:--defsym=stack_bytes=6144)
   if(data)
     set_property(SOURCE ${images}/data.S APPEND PROPERTY OBJECT_DEPENDS ${data})
@@ -70,6 +72,9 @@ function(mote_image_of_data target model data source)
 endfunction()
 if(MOTE_READER_MODEL)
   mote_image_of_data(mote_reader ${MOTE_READER_MODEL} "${MOTE_READER_PICTURES}" ${images}/reader.cpp)
+endif()
+if(MOTE_WAKER_SOUND)
+  mote_image_of_data(mote_waker "" ${MOTE_WAKER_SOUND} ${images}/waker.cpp)
 endif()
 if(MOTE_LISTENER_MODEL)
   mote_image_of_data(mote_listener ${MOTE_LISTENER_MODEL} "${MOTE_LISTENER_SOUND}" ${images}/listener.cpp)
