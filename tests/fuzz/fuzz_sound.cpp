@@ -50,7 +50,8 @@ class Samples : public mote::host::SoundInput {
 void check_mels(std::span<const float> samples, uint32_t rate) {
   constexpr uint32_t kFrames = 50;
   Samples sound(samples);
-  auto reader = mote::host::MelReader::read_all(sound, rate, 64, 160, 4, kFrames, {});
+  const mote::host::Hooks hooks{};  // which the reader asks as long as it lives
+  auto reader = mote::host::MelReader::read_all(sound, rate, 64, 160, 4, kFrames, hooks);
   if (!reader.ok()) return;
   std::vector<float> features(size_t{kFrames} * 4);
   [[maybe_unused]] static volatile float sink;

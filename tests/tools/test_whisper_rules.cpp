@@ -115,7 +115,8 @@ TEST("features of a long sound, read in windows, are those of the whole", "[whis
   std::vector<float> samples(size_t{kFrames + 10} * kHop);
   REQUIRE(noise.read(samples).ok());
   REQUIRE(noise.rewind().ok());
-  Result<MelReader> opened = MelReader::read_all(noise, 16000, kFft, kHop, kMels, kHeld, {});
+  const Hooks hooks{};
+  Result<MelReader> opened = MelReader::read_all(noise, 16000, kFft, kHop, kMels, kHeld, hooks);
   REQUIRE(opened.ok());
   MelReader& reader = *opened;
   TEST_ASSERT_EQUAL_UINT32(kFrames, reader.frames());

@@ -52,6 +52,8 @@ class MelReader {
   /// is done when read() is called.
   static Result<MelReader> read_all(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop,
                                     uint32_t mels, uint32_t held, const Hooks& hooks);
+  static Result<MelReader> read_all(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop,
+                                    uint32_t mels, uint32_t held, const Hooks&& hooks) = delete;
 
   /// Returns how many frames have sound.
   uint64_t frames() const { return frames_; }
