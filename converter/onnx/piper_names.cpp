@@ -41,7 +41,7 @@ constexpr Renamed kStarts[] = {
     {"dec", "decoder"},
     {"emb_g", "embed_speaker"},
 };
-/// Of what follows a start, also in the middle of it.
+/// Parts that are renamed in the rest of a name, wherever they stand in it.
 constexpr Renamed kParts[] = {{".convs_sep.", ".convs_dilated."},
                               {".convs_1x1.", ".convs_pointwise."},
                               {".gamma", ".weight"},

@@ -38,7 +38,7 @@ void CertainSteps::find_follows() {
     for (const MachineCall& call : state.calls) add_all(next, machine_.rules[call.rule].starts);
     return next;
   };
-  // What comes straight behind a call is found once; what comes behind the end of the caller sinks.
+  // States straight behind a call are found once; those behind the end of the caller sink.
   struct Passed {
     uint32_t from, to;
   };

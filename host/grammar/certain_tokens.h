@@ -57,7 +57,7 @@ struct LeftTokens {
   void sort();
 };
 
-/// What is found from one state: a walk over a home, without parts of it, and tokens beside.
+/// Holds the tokens found from one state: a walk over a home, without parts of it, and tokens beside.
 class CertainTokens {
  public:
   struct Base {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What readers of pictures share: bytes of a file that may end early, and bounds of what a picture may cost.
+// Gives readers of pictures bytes of a file that may end early, and bounds of what a picture may cost.
 #pragma once
 
 #include "host/media/rows.h"

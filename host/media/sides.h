@@ -36,8 +36,8 @@ Sides tiled_sides(Sides own, uint32_t tile);
 /// rounded down to multiples of `unit` (YOLOS), perhaps to 0.
 Sides bounded_sides(Sides own, uint32_t shortest, uint32_t longest, uint32_t unit);
 
-/// How a user wants a picture's sides in place of what the model's file says: as it is, given ones, or the
-/// longer or shorter one given, the other keeping the ratio.
+/// Says which sides a user wants of a picture in place of what the model's file says: its own, given ones, or
+/// the longer or shorter one given, the other keeping the ratio.
 struct WantedSides {
   enum Kind : uint8_t { own, both, longest, shortest } kind = own;
   uint32_t height = 0, width = 0;  // of one side, the height

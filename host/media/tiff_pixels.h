@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the numbers of a TIFF's pixels mean, as Pillow reads them.
+// Makes colours of the numbers of a TIFF's pixels, as Pillow reads them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace mote::pictures {
 
-/// What a TIFF says of its pixels; the numbers are TIFF's own.
+/// Describes the pixels of a TIFF by its tags; the numbers are TIFF's own.
 struct TiffPixels {
   uint32_t photometric = 0;  // what the samples are
   uint32_t bits = 1, samples = 1, sample_format = 1;

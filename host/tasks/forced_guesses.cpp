@@ -27,7 +27,7 @@ Result<std::vector<int32_t>> ForcedGuesses::next(const Model& model, const Sessi
   const std::string_view text(forced, bytes);
   MOTE_TAKE(const std::vector<int32_t> known, tokenize(model, session, before_, 0));
   MOTE_TAKE(std::vector<int32_t> all, tokenize(model, session, before_ + std::string(text), 0));
-  // Where the text so far would be split otherwise with what follows, the latter is split alone.
+  // The text that follows is split alone if the text so far would be split otherwise together with it.
   if (known.size() <= all.size() && std::equal(known.begin(), known.end(), all.begin())) {
     all.erase(all.begin(), all.begin() + static_cast<ptrdiff_t>(known.size()));
   } else {
