@@ -29,14 +29,7 @@ host::Result<std::shared_ptr<const host::VocabularyTables>> make_vocabulary(cons
     return host::failed("{} has no tokenizer, so its answers keep to no grammar", model.name());
   auto stored = host::VocabularyTables::of_file(model);
   if (stored.ok() || stored.status().code() != MOTE_UNSUPPORTED_FILE) return stored;
-  std::vector<grammar::TokenText> tokens(model.info().vocab);
-  for (uint32_t id = 0; id < tokens.size(); ++id) {
-    size_t bytes = 0;
-    const char* const text = mote_token_text(model.get(), static_cast<int32_t>(id), &bytes);
-    tokens[id].special = mote_token_is_special(model.get(), static_cast<int32_t>(id)) != 0;
-    if (text != nullptr) tokens[id].text = {text, bytes};
-  }
-  return host::VocabularyTables::of_bytes(model, grammar::vocabulary_tables(tokens));
+  return host::VocabularyTables::of_bytes(model, grammar::vocabulary_tables(model.get()));
 }
 
 }  // namespace

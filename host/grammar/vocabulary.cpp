@@ -9,6 +9,7 @@
 #include "host/base/error.h"
 #include "host/grammar/home_walks.h"
 #include "host/grammar/table_writer.h"
+#include "mote/text.h"
 #include "runtime/file/xxh64.h"
 
 namespace mote::grammar {
@@ -110,6 +111,20 @@ std::vector<uint8_t> vocabulary_tables(const std::vector<TokenText>& tokens) {
   header.hash = xxh64(tables.data() + sizeof header, tables.size() - sizeof header);
   std::memcpy(tables.data(), &header, sizeof header);
   return tables;
+}
+
+std::vector<uint8_t> vocabulary_tables(const mote_model* model) {
+  mote_model_info info;
+  mote_model_get_info(model, &info);
+  std::vector<TokenText> tokens(info.vocab);
+  for (uint32_t i = 0; i < tokens.size(); ++i) {
+    const auto id = static_cast<int32_t>(i);
+    size_t bytes = 0;
+    const char* const text = mote_token_text(model, id, &bytes);
+    tokens[i].special = mote_token_is_special(model, id) != 0;
+    if (text != nullptr) tokens[i].text = {text, bytes};
+  }
+  return vocabulary_tables(tokens);
 }
 
 VocabularyTrie::VocabularyTrie(const void* tables)

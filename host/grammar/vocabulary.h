@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "mote/mote.h"
 #include "schema/grammar_formats.h"
 
 namespace mote::grammar {
@@ -20,6 +21,8 @@ struct TokenText {
 
 /// Returns the tables of a vocabulary whose id i is `tokens[i]`.
 std::vector<uint8_t> vocabulary_tables(const std::vector<TokenText>& tokens);
+/// Returns those of a model with a tokenizer.
+std::vector<uint8_t> vocabulary_tables(const mote_model* model);
 
 class HomeWalks;
 

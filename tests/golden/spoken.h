@@ -30,30 +30,14 @@ inline mote_session_options spoken_options(const OpenModel& model, mote_isa isa)
   return options;
 }
 
-/// Says the ids of a file: without noise where the prefix is empty, else with the noise that it names.
-inline Spoken say(const OpenModel& model, mote_isa isa, const SafetensorsFile& golden,
-                  const std::string& prefix) {
+/// Says ids in a session of its own.
+inline Spoken say(const OpenModel& model, mote_session_options options, const mote_speak_options& speaking,
+                  const std::vector<int32_t>& ids) {
   Spoken spoken;
-  mote_session_options options = spoken_options(model, isa);
   spoken.hidden.trace(options);
   const OpenSession session(model, options);
   mote_voice_info voice;
   mote_model_get_voice(model.get(), &voice);
-  mote_speak_options speaking = mote_speak_options_default(model.get());
-  std::vector<float> token_noise, frame_noise;
-  if (prefix.empty()) {
-    speaking.noise = speaking.duration_noise = 0.0f;
-  } else {
-    token_noise = golden.f32(prefix + "noise_duration");
-    frame_noise = golden.f32(prefix + "noise_prior");
-    speaking.token_noise = token_noise.data();
-    speaking.frame_noise = frame_noise.data();
-    speaking.noise_frames = static_cast<uint32_t>(frame_noise.size() / voice.latents);
-  }
-  if (golden.has(prefix + "speaker_id"))
-    speaking.speaker = static_cast<uint32_t>(golden.i64(prefix + "speaker_id")[0]);
-  const std::vector<int64_t> stored_ids = golden.i64("input_ids");
-  const std::vector<int32_t> ids(stored_ids.begin(), stored_ids.end());
   const AlignedBytes memory(mote_speak_bytes(session.get()));
   mote_utterance* utterance = nullptr;
   mote_error error{};
@@ -75,6 +59,34 @@ inline Spoken say(const OpenModel& model, mote_isa isa, const SafetensorsFile& g
                            piece.begin() + static_cast<ptrdiff_t>(count));
   }
   return spoken;
+}
+
+/// Returns the model's options without noise.
+inline mote_speak_options without_noise(const OpenModel& model) {
+  mote_speak_options speaking = mote_speak_options_default(model.get());
+  speaking.noise = speaking.duration_noise = 0.0f;
+  return speaking;
+}
+
+/// Says the ids of a file: without noise where the prefix is empty, else with the noise that it names.
+inline Spoken say(const OpenModel& model, mote_isa isa, const SafetensorsFile& golden,
+                  const std::string& prefix) {
+  mote_speak_options speaking =
+      prefix.empty() ? without_noise(model) : mote_speak_options_default(model.get());
+  std::vector<float> token_noise, frame_noise;
+  if (!prefix.empty()) {
+    mote_voice_info voice;
+    mote_model_get_voice(model.get(), &voice);
+    token_noise = golden.f32(prefix + "noise_duration");
+    frame_noise = golden.f32(prefix + "noise_prior");
+    speaking.token_noise = token_noise.data();
+    speaking.frame_noise = frame_noise.data();
+    speaking.noise_frames = static_cast<uint32_t>(frame_noise.size() / voice.latents);
+  }
+  if (golden.has(prefix + "speaker_id"))
+    speaking.speaker = static_cast<uint32_t>(golden.i64(prefix + "speaker_id")[0]);
+  const std::vector<int64_t> stored_ids = golden.i64("input_ids");
+  return say(model, spoken_options(model, isa), speaking, {stored_ids.begin(), stored_ids.end()});
 }
 
 inline void expect_spoken_near(const SafetensorsFile& golden, const std::string& name,

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/convert.h"
-#include "mote/voice.h"
+#include "tests/golden/spoken.h"
 #include "tests/support/kept_files.h"
 #include "tests/support/realdata.h"
 #include "tests/support/test_model.h"
@@ -16,31 +16,6 @@
 namespace {
 
 constexpr double kTolerance = 1e-4;  // of samples from -1 to 1; 3.2e-5 is measured
-constexpr uint32_t kMostFrames = 512;
-
-std::vector<float> say(const test::OpenModel& model, const std::vector<int32_t>& ids) {
-  mote_session_options options = mote_session_options_default(model.get());
-  options.context = 128;
-  options.chunk = options.logit_rows = kMostFrames;
-  const test::OpenSession session(model, options);
-  mote_voice_info voice;
-  mote_model_get_voice(model.get(), &voice);
-  mote_speak_options speaking = mote_speak_options_default(model.get());
-  speaking.noise = speaking.duration_noise = 0.0f;
-  const test::AlignedBytes memory(mote_speak_bytes(session.get()));
-  mote_utterance* utterance = nullptr;
-  mote_error error{};
-  const mote_status status = mote_speak_begin(session.get(), ids.data(), static_cast<uint32_t>(ids.size()),
-                                              &speaking, memory.data(), memory.size(), &utterance, &error);
-  INFO(error.text);
-  REQUIRE(status == MOTE_OK);
-  std::vector<float> samples, piece(size_t{voice.piece} * voice.hop);
-  for (size_t count = 1; count != 0;) {
-    REQUIRE(mote_speak_next(session.get(), utterance, piece.data(), piece.size(), &count, &error) == MOTE_OK);
-    samples.insert(samples.end(), piece.begin(), piece.begin() + static_cast<ptrdiff_t>(count));
-  }
-  return samples;
-}
 
 }  // namespace
 
@@ -49,12 +24,16 @@ TEST("a published voice of Piper says what onnxruntime computes") {
   SKIP_WITHOUT(onnx);
   std::ifstream in(std::filesystem::path(MOTE_SOURCE_DIR) / "tests/realdata/piper_joe.json");
   const nlohmann::json stored = nlohmann::json::parse(in);
-  mote::convert::ConvertOptions options;
-  options.type = "f32";
-  const test::AlignedBytes bytes = test::kept_conversion("piper_joe", onnx, options);
+  mote::convert::ConvertOptions conversion;
+  conversion.type = "f32";
+  const test::AlignedBytes bytes = test::kept_conversion("piper_joe", onnx, conversion);
   const test::OpenModel model(bytes);
   for (const nlohmann::json& sentence : stored.at("sentences")) {
-    const std::vector<float> samples = say(model, sentence.at("ids").get<std::vector<int32_t>>());
+    mote_session_options options = test::spoken_options(model, MOTE_ISA_AUTO);
+    options.context = 128;
+    const std::vector<float> samples =
+        test::say(model, options, test::without_noise(model), sentence.at("ids").get<std::vector<int32_t>>())
+            .waveform;
     TEST_ASSERT_EQUAL_UINT32(sentence.at("samples").get<size_t>(), samples.size());
     size_t at = 0;
     for (const nlohmann::json& sample : sentence.at("every_97th")) {

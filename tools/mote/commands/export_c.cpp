@@ -108,14 +108,7 @@ class FirmwareGrammar {
 
  private:
   void make_vocabulary(const ModelFile& model) {
-    std::vector<grammar::TokenText> tokens(model.info().vocab);
-    for (uint32_t id = 0; id < tokens.size(); ++id) {
-      size_t bytes = 0;
-      const char* const text = mote_token_text(model.model(), static_cast<int32_t>(id), &bytes);
-      tokens[id].special = mote_token_is_special(model.model(), static_cast<int32_t>(id)) != 0;
-      if (text != nullptr) tokens[id].text = {text, bytes};
-    }
-    const std::vector<uint8_t> tables = grammar::vocabulary_tables(tokens);
+    const std::vector<uint8_t> tables = grammar::vocabulary_tables(model.model());
     made_.resize((tables.size() + 7) / 8);
     made_bytes_ = tables.size();
     std::memcpy(made_.data(), tables.data(), tables.size());
