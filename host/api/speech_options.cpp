@@ -6,7 +6,7 @@
 namespace mote::api {
 
 SpeechOptions read_speech_options(const char* json) {
-  constexpr uint32_t kMostTexts = 64;
+  constexpr uint32_t kMostTexts = 64, kMostWindows = 64;
   constexpr double kHottest = 10.0, kMostSeconds = 1e9;
   Options options(json);
   SpeechOptions read;
@@ -34,6 +34,7 @@ SpeechOptions read_speech_options(const char* json) {
   options.read("best-of", whisper.best_of, 1, kMostTexts);
   options.read("temperature", whisper.temperatures, 0.0, kHottest);
   options.read("condition", whisper.conditions);
+  options.read("batch", whisper.batch, 1, kMostWindows);
   options.read("timestamps", whisper.timestamps);
   options.read("suppress", whisper.suppressed, -1);
   options.read_or_null("logprob-threshold", whisper.least_logprob);
@@ -45,6 +46,8 @@ SpeechOptions read_speech_options(const char* json) {
   if (!read.listen.empty() && !read.live)
     throw OptionError("option \"listen\": a device never ends, so it is of \"live\" transcripts");
   if (read.partial && !read.live) throw OptionError("option \"partial\": it is of \"live\" transcripts");
+  if (read.live && whisper.batch != 0)
+    throw OptionError("option \"batch\": a live sound comes one stretch after the other");
   if (read.live && read.transcribe.part != host::HeardPart())
     throw OptionError("option \"live\": a live sound has no \"offset\" and no \"duration\"");
   return read;

@@ -10,7 +10,7 @@
 namespace mote::cli {
 namespace {
 
-constexpr uint32_t kMostTexts = 64;
+constexpr uint32_t kMostTexts = 64, kMostWindows = 64;
 
 template <class Number>
 Number number_of(const char* option, std::string_view text, const char* wanted) {
@@ -67,6 +67,12 @@ void add_whisper_flags(Command& command, WhisperFlags& flags) {
               "Temperatures that are tried until a text is no failure (0,0.2,0.4,0.6,0.8,1)")
       .type("LIST");
   command.flag("--no-condition", &flags.no_condition, "Without the earlier text in front of a window's");
+  command
+      .option("--batch", &flags.batch,
+              "Windows that are decoded at once, faster: they end where it is quiet, and no earlier text "
+              "stands in front of them")
+      .type("N")
+      .range(1u, kMostWindows);
   command.flag("--no-timestamps", &flags.no_timestamps, "For models that were tuned without times");
   command
       .option("--suppress", &flags.suppressed,
@@ -98,6 +104,7 @@ nlohmann::ordered_json whisper_options(const WhisperFlags& flags) {
   if (flags.temperatures && flags.temperatures->empty()) usage_fail("--temperature: the list is empty");
   if (flags.temperatures)
     options["temperature"] = list_of<double>("--temperature", *flags.temperatures, "numbers between commas");
+  if (flags.batch) options["batch"] = *flags.batch;
   if (flags.no_condition) options["condition"] = false;
   if (flags.no_timestamps) options["timestamps"] = false;
   if (flags.suppressed)

@@ -17,6 +17,7 @@ struct WhisperFlags {
   std::optional<std::string> temperatures, suppressed, logprob, compression, no_speech;
   bool translate = false, carries_prompt = false, no_condition = false, no_timestamps = false;
   uint32_t beams = 1, best_of = 1;
+  std::optional<uint32_t> batch;
 };
 
 void add_whisper_flags(Command& command, WhisperFlags& flags);

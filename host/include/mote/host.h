@@ -270,9 +270,9 @@ mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count
    and duration (seconds of the part that is heard; times are those of the whole), channel (mix, left, right),
    to; of Whisper: language (a code or an English name), detect-language (instead of a transcript
    {"language", "languages": [{"language", "probability"}, ...]}, the likeliest first), translate (into
-   English), prompt, carry-prompt, hotwords, beams, best-of, temperature (a list), condition, timestamps,
-   suppress (ids; -1: those of the file), logprob-threshold, compression-threshold, no-speech-threshold (null:
-   none). docs/cli.md says what they do. */
+   English), prompt, carry-prompt, hotwords, beams, best-of, temperature (a list), condition, batch (windows
+   that are decoded at once; not live), timestamps, suppress (ids; -1: those of the file), logprob-threshold,
+   compression-threshold, no-speech-threshold (null: none). docs/cli.md says what they do. */
 mote_host_result* mote_host_transcribe(mote_host* model, const mote_host_input* input, const char* options,
                                        const mote_host_calls* calls);
 /* Samples [n] of a text that is said, or of ids, and {"rate", "samples", "seconds"}. Options: seed, speed,

@@ -21,7 +21,15 @@ WhisperTokens whisper_tokens(const Model& model) {
   return tokens;
 }
 
-uint32_t texts_at_once(const WhisperOptions& options) { return std::max(options.beams, options.best_of); }
+/// Returns the number of the program that makes sources of sound.
+uint32_t encoder_of(const Model& model) {
+  mote_program_info info;
+  for (uint32_t i = 0; i < mote_model_programs(model.get()); ++i) {
+    mote_model_get_program(model.get(), i, &info);
+    if (info.whole != 0 && info.input_width != 0) return i;
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -42,61 +50,108 @@ WhisperDecoder::WhisperDecoder(const Model& model, const WhisperTokens& tokens, 
       deflated_(std::move(deflated)),
       context_(model.info().context),
       vocab_(model.info().vocab),
-      begin_{tokens.start},
-      random_(kSeed) {
+      texts_(std::max(options.beams, options.best_of)),
+      windows_(std::max(1u, options.batch)),
+      begin_{tokens.start} {
   set_language(-1, false);
 }
 
 Result<WhisperDecoder> WhisperDecoder::make(const Model& model, const SessionChoices& choices,
-                                            const WhisperOptions& options, Deflated deflated) {
+                                            const WhisperOptions& options, Deflated deflated,
+                                            const Hooks& hooks) {
   MOTE_TRY(require_whisper(model));
   WhisperDecoder decoder(model, whisper_tokens(model), options, std::move(deflated));
-  mote_session_options session = session_options(model, choices);
-  session.batch = texts_at_once(options);
-  session.logit_rows = std::max(session.batch, options.words ? kAlignedAtOnce : 1);
-  session.context = model.info().context;
-  session.chunk = std::max({model.sound().frames, session.context, session.batch});
-  MOTE_TAKE(decoder.session_, Session::begin(model, session));
+  decoder.encoder_ = encoder_of(model);
+  MOTE_TRY(decoder.begin_session(choices, hooks));
+  decoder.random_.resize(decoder.windows_);
   return decoder;
 }
 
-Status WhisperDecoder::forget() {
-  mote_error error = {};
-  for (uint32_t i = 0; i < texts_at_once(*options_); ++i)
-    MOTE_TRY(from_core(mote_session_truncate(session_.get(), i, 0, &error), error, model_->name()));
+/// Begins a session for the windows, or for half as many until there is memory for them.
+Status WhisperDecoder::begin_session(const SessionChoices& choices, const Hooks& hooks) {
+  const uint32_t wanted = windows_;
+  size_t refused = 0;
+  for (;; windows_ /= 2) {
+    mote_session_options session = session_options(*model_, choices);
+    session.batch = windows_ * texts_;
+    session.logit_rows = std::max(session.batch, options_->words ? kAlignedAtOnce : 1);
+    session.context = context_;
+    session.chunk = chunk_ = std::max({sound().frames, session.context, session.logit_rows});
+    Result<Session> begun = Session::begin(*model_, session);
+    if (begun.ok()) {
+      session_ = *std::move(begun);
+      break;
+    }
+    if (windows_ == 1 || begun.status().code() != MOTE_OUT_OF_MEMORY) return begun.status();
+    if (refused == 0) refused = mote_session_bytes(model_->get(), &session);
+  }
+  if (windows_ != wanted)
+    hooks.say("{} windows at once need {}, which there is not; {} at once need {}", wanted,
+              human_bytes(refused), windows_, human_bytes(session_.arena_bytes()));
   return {};
 }
 
-Status WhisperDecoder::hear(const std::vector<float>& features, const Hooks& hooks) {
-  MOTE_TRY(forget());
-  const auto rows = static_cast<uint32_t>(features.size() / sound().bins);
-  return encode_values(session_, features.data(), rows, hooks, model_->name());
+/// Forgets the texts of a window; its sound stays.
+Status WhisperDecoder::forget(uint32_t window) {
+  mote_error error = {};
+  for (uint32_t i = 0; i < texts_; ++i)
+    MOTE_TRY(from_core(mote_session_truncate(session_.get(), sequence_of(window) + i, 0, &error), error,
+                       model_->name()));
+  return {};
 }
 
-/// Appends tokens to the first text and computes the logits behind the last.
-Status WhisperDecoder::append(const std::vector<int32_t>& ids, const Hooks& hooks) {
-  std::vector<mote_row> rows;
-  for (size_t i = 0; i < ids.size(); ++i) rows.push_back({0, ids[i], 0, i + 1 == ids.size() ? 1u : 0u});
+Status WhisperDecoder::hear(uint32_t window, const std::vector<float>& features, uint64_t first,
+                            const Hooks& hooks) {
+  MOTE_TRY(forget(window));
+  random_[window].seed(kSeed + first);
+  const std::vector<mote_row> rows(features.size() / sound().bins, mote_row{sequence_of(window), 0, 0, 0});
   mote_rows call{};
   call.rows = rows.data();
   call.count = static_cast<uint32_t>(rows.size());
+  call.program = encoder_;
+  call.values = features.data();
   return compute(session_, call, hooks, model_->name());
 }
 
-/// Goes on with texts, of which each continues an earlier one by its last token.
-Status WhisperDecoder::go_on(const std::vector<uint32_t>& from, const std::vector<SaidText>& texts,
-                             const Hooks& hooks) {
-  std::vector<uint32_t> all(texts_at_once(*options_));
+/// Appends ids to the first texts of windows and takes the logits behind the last id of each.
+Status WhisperDecoder::append(std::span<const NextIds> parts, const TakeLogits& take, const Hooks& hooks) {
+  for (size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
+    std::vector<mote_row> rows;
+    while (end < parts.size() && rows.size() + parts[end].ids.size() <= chunk_) {
+      const NextIds& part = parts[end++];
+      for (const int32_t id : part.ids) rows.push_back({sequence_of(part.window), id, 0, 0});
+      rows.back().wants_output = 1;
+    }
+    mote_rows call{};
+    call.rows = rows.data();
+    call.count = static_cast<uint32_t>(rows.size());
+    MOTE_TRY(compute(session_, call, hooks, model_->name()));
+    std::vector<float> copied(vocab_);
+    for (size_t i = begin; i < end; ++i) {
+      std::copy_n(logits(static_cast<uint32_t>(i - begin)), vocab_, copied.begin());
+      take(i, copied);
+    }
+  }
+  return {};
+}
+
+/// Goes on with the texts of windows, of which each continues an earlier one by its last token.
+Status WhisperDecoder::go_on(std::vector<Decoded>& all, bool first, const Hooks& hooks) {
+  std::vector<uint32_t> from(size_t{windows_} * texts_);
+  for (uint32_t i = 0; i < from.size(); ++i) from[i] = i;
   bool moved = false;
-  for (uint32_t i = 0; i < all.size(); ++i) {
-    all[i] = i < from.size() ? from[i] : i;
-    moved = moved || all[i] != i;
+  std::vector<mote_row> rows;
+  for (const Decoded& one : all) {
+    const uint32_t sequence = sequence_of(one.window);
+    for (uint32_t i = 0; i < one.from.size(); ++i) {
+      from[sequence + i] = sequence + (first ? 0 : one.from[i]);
+      moved = moved || from[sequence + i] != sequence + i;
+      rows.push_back({sequence + i, one.search->going()[i].ids.back(), 0, 1});
+    }
   }
   mote_error error = {};
   if (moved)
-    MOTE_TRY(from_core(mote_session_reorder(session_.get(), all.data(), &error), error, model_->name()));
-  std::vector<mote_row> rows;
-  for (uint32_t i = 0; i < texts.size(); ++i) rows.push_back({i, texts[i].ids.back(), 0, 1});
+    MOTE_TRY(from_core(mote_session_reorder(session_.get(), from.data(), &error), error, model_->name()));
   mote_rows call{};
   call.rows = rows.data();
   call.count = static_cast<uint32_t>(rows.size());
@@ -104,14 +159,19 @@ Status WhisperDecoder::go_on(const std::vector<uint32_t>& from, const std::vecto
 }
 
 Result<std::vector<double>> WhisperDecoder::language_probabilities(const Hooks& hooks) {
-  MOTE_TRY(append({tokens_.start}, hooks));
   std::vector<float> known(model_->task_info().languages);
-  for (uint32_t i = 0; i < known.size(); ++i) {
-    int32_t id = 0;
-    mote_model_language(model_->get(), i, &id);
-    known[i] = logits(0)[id];
-  }
-  MOTE_TRY(forget());
+  const NextIds start{0, {tokens_.start}};
+  MOTE_TRY(append(
+      {&start, 1},
+      [&](size_t, std::span<const float> logits) {
+        for (uint32_t i = 0; i < known.size(); ++i) {
+          int32_t id = 0;
+          mote_model_language(model_->get(), i, &id);
+          known[i] = logits[static_cast<size_t>(id)];
+        }
+      },
+      hooks));
+  MOTE_TRY(forget(0));
   const double all = log_sum_exp(known);
   std::vector<double> probabilities;
   for (const float logit : known) probabilities.push_back(std::exp(static_cast<double>(logit) - all));
@@ -147,48 +207,96 @@ double WhisperDecoder::compression_of(const std::string& text) const {
   return static_cast<double>(said.size()) / static_cast<double>(deflated_(std::as_bytes(std::span(said))));
 }
 
-/// Says texts behind `length` tokens, the last of which has logits, until they end.
-Status WhisperDecoder::say(WhisperSearch& search, size_t length, const Hooks& hooks) {
-  std::vector<float> allowed(vocab_);
-  for (uint32_t step = 0; step < context_ / 2; ++step) {
-    const auto texts = static_cast<uint32_t>(search.going().size());
-    for (uint32_t i = 0; i < texts; ++i) {
-      std::copy_n(logits(step == 0 ? 0 : i), vocab_, allowed.begin());
-      rules_.apply(search.going()[i].ids, allowed);
-      search.consider(i, allowed);
+/// Gives a search the logits of the next token of one of its texts.
+void WhisperDecoder::consider(Decoded& decoded, uint32_t text, std::span<float> logits) const {
+  rules_.apply(decoded.search->going()[text].ids, logits);
+  decoded.search->consider(text, logits);
+}
+
+/// Computes what stands in front of the texts, which have their first logits then.
+Status WhisperDecoder::begin_texts(std::vector<Decoded>& all, std::span<const NextIds> earlier,
+                                   const Hooks& hooks) {
+  const auto consider_first = [&](size_t i, std::span<float> logits) {
+    for (uint32_t text = 0; text < all[i].search->going().size(); ++text) {
+      std::vector<float> of_text(logits.begin(), logits.end());
+      consider(all[i], text, of_text);
     }
-    const std::vector<uint32_t> from = search.advance();
-    if (from.empty() || ++length > context_) break;
-    MOTE_TRY(go_on(step == 0 ? std::vector<uint32_t>(from.size(), 0) : from, search.going(), hooks));
+  };
+  std::vector<NextIds> prompts, rest;
+  for (size_t i = 0; i < all.size(); ++i) {
+    NextIds prompt{all[i].window, {}};
+    if (const std::vector<int32_t>& ids = earlier[i].ids; !ids.empty() && tokens_.speech.previous >= 0) {
+      const size_t kept = std::min<size_t>(ids.size(), most_earlier());
+      prompt.ids.push_back(tokens_.speech.previous);
+      prompt.ids.insert(prompt.ids.end(), ids.end() - static_cast<ptrdiff_t>(kept), ids.end());
+    }
+    prompt.ids.push_back(tokens_.start);
+    all[i].length = prompt.ids.size() + begin_.size() - 1;
+    prompts.push_back(std::move(prompt));
+    rest.push_back({all[i].window, {begin_.begin() + 1, begin_.end()}});
+  }
+  const bool is_all = begin_.size() == 1;
+  MOTE_TRY(append(
+      prompts,
+      [&](size_t i, std::span<float> logits) {
+        if (const int32_t id = tokens_.speech.no_speech; id >= 0)
+          all[i].no_speech =
+              std::exp(static_cast<double>(logits[static_cast<size_t>(id)]) - log_sum_exp(logits));
+        if (is_all) consider_first(i, logits);
+      },
+      hooks));
+  return is_all ? Status() : append(rest, consider_first, hooks);
+}
+
+/// Goes on with texts, whose first logits were considered, until all have ended.
+Status WhisperDecoder::end_texts(std::vector<Decoded>& all, const Hooks& hooks) {
+  std::vector<float> allowed(vocab_);
+  for (uint32_t step = 1; step <= context_ / 2; ++step) {
+    bool any = false;
+    for (Decoded& one : all) {
+      if (one.from.empty()) continue;
+      one.from = one.search->advance();
+      if (one.from.empty() || ++one.length > context_) one.from.clear();
+      any = any || !one.from.empty();
+    }
+    if (!any || step == context_ / 2) break;
+    MOTE_TRY(go_on(all, step == 1, hooks));
+    uint32_t row = 0;
+    for (Decoded& one : all) {
+      for (uint32_t i = 0; i < one.from.size(); ++i, ++row) {
+        std::copy_n(logits(row), vocab_, allowed.begin());
+        consider(one, i, allowed);
+      }
+    }
   }
   return {};
 }
 
-Result<WhisperText> WhisperDecoder::decode_at(const std::vector<int32_t>& earlier, double temperature,
-                                              const Hooks& hooks) {
-  MOTE_TRY(forget());
-  std::vector<int32_t> prompt;
-  if (!earlier.empty() && tokens_.speech.previous >= 0) {
-    const size_t kept = std::min<size_t>(earlier.size(), most_earlier());
-    prompt.push_back(tokens_.speech.previous);
-    prompt.insert(prompt.end(), earlier.end() - static_cast<ptrdiff_t>(kept), earlier.end());
-  }
-  prompt.push_back(tokens_.start);
-  MOTE_TRY(append(prompt, hooks));
-  WhisperText said{{}, "", temperature, 0, 0, 0};
-  if (tokens_.speech.no_speech >= 0)
-    said.no_speech =
-        std::exp(static_cast<double>(logits(0)[tokens_.speech.no_speech]) - log_sum_exp({logits(0), vocab_}));
-  if (begin_.size() > 1) MOTE_TRY(append({begin_.begin() + 1, begin_.end()}, hooks));
-  const auto search = temperature == 0.0 && options_->beams > 1
-                          ? searched_texts(options_->beams, tokens_.stop)
-                          : drawn_texts(options_->best_of, temperature, tokens_.stop, random_);
-  MOTE_TRY(say(*search, prompt.size() + begin_.size() - 1, hooks));
-  const SaidText best = search->best();
-  said.ids = best.ids;
+Result<WhisperText> WhisperDecoder::text_at(Decoded& decoded, double temperature) const {
+  const SaidText best = decoded.search->best();
+  WhisperText said{best.ids, "", temperature, 0, 0, decoded.no_speech};
   said.average_logprob = best.sum / static_cast<double>(best.ids.size() + 1);
   MOTE_TAKE(said.text, text_of(said.ids));
   said.compression = compression_of(said.text);
+  return said;
+}
+
+Result<std::vector<WhisperText>> WhisperDecoder::decode_at(std::span<const NextIds> earlier,
+                                                           double temperature, const Hooks& hooks) {
+  std::vector<Decoded> all;
+  for (const NextIds& one : earlier) {
+    MOTE_TRY(forget(one.window));
+    const bool searches = temperature == 0.0 && options_->beams > 1;
+    all.push_back({one.window, searches ? searched_texts(options_->beams, tokens_.stop)
+                                        : drawn_texts(options_->best_of, temperature, tokens_.stop,
+                                                      random_[one.window])});
+  }
+  MOTE_TRY(begin_texts(all, earlier, hooks));
+  MOTE_TRY(end_texts(all, hooks));
+  std::vector<WhisperText> said(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    MOTE_TAKE(said[i], text_at(all[i], temperature));
+  }
   return said;
 }
 
@@ -199,11 +307,21 @@ bool WhisperDecoder::is_failure(const WhisperText& said) const {
   return (repeats || unlikely) && !silent;
 }
 
-Result<WhisperText> WhisperDecoder::decode(const std::vector<int32_t>& earlier, const Hooks& hooks) {
-  WhisperText said{};
+Result<std::vector<WhisperText>> WhisperDecoder::decode(const std::vector<std::vector<int32_t>>& earlier,
+                                                        const Hooks& hooks) {
+  std::vector<WhisperText> said(earlier.size());
+  std::vector<NextIds> left;
+  for (uint32_t i = 0; i < earlier.size(); ++i) left.push_back({i, earlier[i]});
   for (const double temperature : options_->temperatures) {
-    MOTE_TAKE(said, decode_at(earlier, temperature, hooks));
-    if (!is_failure(said)) break;
+    MOTE_TAKE(std::vector<WhisperText> found, decode_at(left, temperature, hooks));
+    std::vector<NextIds> failures;
+    for (size_t i = 0; i < left.size(); ++i) {
+      WhisperText& text = said[left[i].window];
+      text = std::move(found[i]);
+      if (is_failure(text)) failures.push_back(std::move(left[i]));
+    }
+    left = std::move(failures);
+    if (left.empty()) break;
   }
   return said;
 }

@@ -95,17 +95,19 @@ std::vector<mote_watched_head> WhisperDecoder::alignment_heads() const {
 }
 
 /// Computes a text's ids and takes the probabilities of those behind row `first`, unless they are known.
-Status WhisperDecoder::run_watched(const std::vector<int32_t>& ids, size_t first, size_t texts,
+Status WhisperDecoder::run_watched(const NextIds& part, size_t first, size_t texts,
                                    const std::function<void(uint32_t)>& begin_run, WhisperAlignment& found,
                                    const Hooks& hooks) {
-  MOTE_TRY(forget());
+  MOTE_TRY(forget(part.window));
+  const std::vector<int32_t>& ids = part.ids;
   const bool asks = found.probabilities.empty();
   const size_t most = asks ? size_t{kAlignedAtOnce} : ids.size();
   for (size_t begin = 0; begin < ids.size(); begin += most) {
     const size_t end = std::min(ids.size(), begin + most);
     std::vector<mote_row> rows;
     for (size_t i = begin; i < end; ++i)
-      rows.push_back({0, ids[i], 0, asks && i >= first && i < first + texts ? 1u : 0u});
+      rows.push_back(
+          {sequence_of(part.window), ids[i], 0, asks && i >= first && i < first + texts ? 1u : 0u});
     begin_run(static_cast<uint32_t>(begin));
     mote_rows call{};
     call.rows = rows.data();
@@ -122,9 +124,10 @@ Status WhisperDecoder::run_watched(const std::vector<int32_t>& ids, size_t first
   return {};
 }
 
-Result<WhisperAlignment> WhisperDecoder::align(const std::vector<int32_t>& texts, uint32_t frames,
-                                               const Hooks& hooks) {
-  std::vector<int32_t> ids = begin_;
+Result<WhisperAlignment> WhisperDecoder::align(uint32_t window, const std::vector<int32_t>& texts,
+                                               uint32_t frames, const Hooks& hooks) {
+  NextIds part{window, begin_};
+  std::vector<int32_t>& ids = part.ids;
   std::erase(ids, tokens_.speech.no_timestamps);
   // The original names the task behind every language.
   if (ids.size() == 2 && tokens_.speech.transcribe >= 0) ids.push_back(tokens_.speech.transcribe);
@@ -147,7 +150,7 @@ Result<WhisperAlignment> WhisperDecoder::align(const std::vector<int32_t>& texts
     Watch watch(session_);
     MOTE_TRY(watch.begin(some, shares, model_->name()));
     MOTE_TRY(run_watched(
-        ids, first, texts.size(), [&](uint32_t row) { shares.begin_run(row); }, found, hooks));
+        part, first, texts.size(), [&](uint32_t row) { shares.begin_run(row); }, found, hooks));
     for (size_t head = 0; head < some.size(); ++head) {
       normalize_shares(shares.of_head(head), rows, frames);
       const std::span<const float> of_texts =

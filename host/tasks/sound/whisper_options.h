@@ -27,6 +27,10 @@ struct WhisperOptions {
   uint32_t best_of = 1;       // texts that are drawn at other temperatures, of which the likeliest stands
   std::vector<double> temperatures = {0.0, 0.2, 0.4, 0.6, 0.8, 1.0};  // until a text is no failure
   bool conditions = true;  // earlier text stands in front of a window's
+  /// Windows that are decoded at once. 0: one after the other, each from the end of what was said before;
+  /// else windows end where it is quiet and no earlier text stands in front of them, whatever `conditions`
+  /// says.
+  uint32_t batch = 0;
   bool timestamps = true;
   bool words = false;  // each passage has its words
   /// Ids that are never chosen beside the marks of tasks and times; -1 stands for those of the file. None:

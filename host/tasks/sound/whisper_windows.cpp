@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sound of any length, in windows that begin where the last whole segment ended.
+// A sound of any length, in windows: one after the other, or several at once.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "host/tasks/sound/mel_reader.h"
 #include "host/tasks/sound/whisper.h"
+#include "host/tasks/sound/whisper_cutter.h"
 #include "host/tasks/sound/whisper_earlier.h"
 #include "host/tasks/sound/whisper_languages.h"
 #include "host/tasks/sound/whisper_words.h"
@@ -15,82 +16,11 @@
 namespace mote::host {
 namespace {
 
-/// Cuts a window's tokens into passages and says how many frames of it are done.
-class WindowCutter {
- public:
-  WindowCutter(const WhisperDecoder& decoder, const WhisperText& result, uint64_t first, uint32_t frames)
-      : decoder_(decoder),
-        tokens_(decoder.tokens()),
-        result_(result),
-        frame_seconds_(static_cast<double>(decoder.sound().hop) / decoder.sound().rate),
-        begin_(static_cast<double>(first) * frame_seconds_),
-        frames_(frames) {}
-
-  Result<uint32_t> cut() {
-    const std::vector<int32_t>& ids = result_.ids;
-    const size_t count = ids.size();
-    std::vector<size_t> cuts;
-    for (size_t i = 1; i < count; ++i)
-      if (is_time(i) && is_time(i - 1)) cuts.push_back(i);
-    if (cuts.empty()) {
-      MOTE_TRY(add_rest());
-      return frames_;
-    }
-    if (ends_alone()) cuts.push_back(count);
-    size_t from = 0;
-    for (const size_t to : cuts) {
-      MOTE_TRY(add(from, to, seconds(ids[from]), seconds(ids[to - 1])));
-      from = to;
-    }
-    const auto done = static_cast<uint32_t>(ids[from - 1] - tokens_.speech.first_timestamp) *
-                      tokens_.speech.timestamp_frames;
-    return ends_alone() || done == 0 ? frames_ : done;
-  }
-  /// Tells whether the text ends with a single time: what follows it in the window is silent.
-  bool ends_alone() const {
-    const size_t count = result_.ids.size();
-    return count >= 2 && is_time(count - 1) && !is_time(count - 2);
-  }
-  std::vector<Passage> passages;  // also such as have no text
-
- private:
-  bool is_time(size_t index) const { return tokens_.is_timestamp(result_.ids[index]); }
-  double seconds(int32_t id) const {
-    return static_cast<double>(id - tokens_.speech.first_timestamp) * tokens_.speech.timestamp_frames *
-           frame_seconds_;
-  }
-  /// Adds all of it, up to the last timestamp.
-  Status add_rest() {
-    const auto last = std::find_if(result_.ids.rbegin(), result_.ids.rend(),
-                                   [&](int32_t id) { return tokens_.is_timestamp(id); });
-    const bool timed = last != result_.ids.rend() && *last != tokens_.speech.first_timestamp;
-    return add(0, result_.ids.size(), 0, timed ? seconds(*last) : frames_ * frame_seconds_);
-  }
-  Status add(size_t from, size_t to, double begin, double end) {
-    Passage passage{"", begin_ + begin, begin_ + end};
-    passage.ids.assign(result_.ids.begin() + static_cast<ptrdiff_t>(from),
-                       result_.ids.begin() + static_cast<ptrdiff_t>(to));
-    MOTE_TAKE(passage.text, decoder_.text_of(passage.ids));
-    passage.temperature = result_.temperature;
-    passage.average_logprob = result_.average_logprob;
-    passage.compression = result_.compression;
-    passage.no_speech = result_.no_speech;
-    passages.push_back(std::move(passage));
-    return {};
-  }
-
-  const WhisperDecoder& decoder_;
-  const WhisperTokens& tokens_;
-  const WhisperText& result_;
-  double frame_seconds_, begin_;
-  uint32_t frames_;
-};
-
 /// Reads the first window.
 Status hear_first(WhisperDecoder& decoder, MelReader& reader, const Hooks& hooks) {
   std::vector<float> features(size_t{decoder.sound().frames} * reader.mels());
   MOTE_TRY(reader.read(0, decoder.sound().frames, features.data()));
-  return decoder.hear(features, hooks);
+  return decoder.hear(0, features, 0, hooks);
 }
 
 /// Fails for options that the model cannot honour.
@@ -125,15 +55,6 @@ Result<std::string> begin_language(WhisperDecoder& decoder, MelReader& reader, S
   return language.code;
 }
 
-bool is_silent(const WhisperText& said, const WhisperOptions& options) {
-  const bool likely = options.least_logprob && said.average_logprob > *options.least_logprob;
-  return options.silence && said.no_speech > *options.silence && !likely;
-}
-
-bool is_empty(const Passage& passage) {
-  return passage.begin == passage.end || passage.text.find_first_not_of(" \n\t\r") == std::string::npos;
-}
-
 /// Returns the frame behind the last word, where the next window begins; `otherwise` where that is before
 /// the window.
 uint64_t frame_behind_words(const std::vector<Passage>& passages, const mote_sound_info& sound,
@@ -146,12 +67,120 @@ Result<MelReader> read_features(const mote_sound_info& sound, SoundInput& input,
   return MelReader::read_all(input, sound.rate, sound.fft, sound.hop, sound.bins, sound.frames, hooks);
 }
 
+/// Transcribes the windows of a sound.
+class Windows {
+ public:
+  Windows(WhisperDecoder& decoder, MelReader& reader, EarlierText& earlier, const WhisperOptions& options,
+          const std::string& language, const Hooks& hooks, const OnPassage& found)
+      : decoder_(decoder),
+        reader_(reader),
+        earlier_(earlier),
+        options_(options),
+        words_(decoder, language),
+        hooks_(hooks),
+        found_(found),
+        sound_(decoder.sound()) {}
+
+  /// Transcribes one after the other, each from the end of the last whole segment before.
+  Status one_by_one() {
+    for (uint64_t seek = 0; seek < reader_.frames();) {
+      MOTE_TAKE(std::vector<float> features, read(seek));
+      const WhisperWindow window{0, seek, frames_from(seek)};
+      MOTE_TRY(decoder_.hear(0, features, seek, hooks_));
+      MOTE_TAKE(const std::vector<WhisperText> texts, decoder_.decode({earlier_.ids()}, hooks_));
+      const WhisperText& said = texts.front();
+      if (is_silent(said, options_)) {
+        seek += window.frames;
+        continue;
+      }
+      WindowCutter cutter(decoder_, said, window);
+      MOTE_TAKE(const uint32_t done, cutter.cut());
+      uint64_t next = seek + done;
+      if (options_.words) {
+        MOTE_TRY(words_.add(cutter.passages, window, hooks_));
+        if (!cutter.ends_alone()) next = frame_behind_words(cutter.passages, sound_, seek, next);
+      }
+      seek = next;
+      std::erase_if(cutter.passages, is_empty);
+      earlier_.add(cutter.passages, said.temperature);
+      tell(cutter.passages, reader_.frames());
+    }
+    return {};
+  }
+
+  /// Transcribes as many at once as the decoder has room for. Windows end where it is quiet.
+  Status side_by_side() {
+    for (uint64_t seek = 0; seek < reader_.frames();) {
+      std::vector<WhisperWindow> windows;
+      std::vector<std::vector<int32_t>> earlier;
+      for (uint32_t i = 0; i < decoder_.windows() && seek < reader_.frames(); ++i) {
+        MOTE_TAKE(std::vector<float> features, read(seek));
+        const bool is_last = frames_from(seek) == reader_.frames() - seek;
+        const uint32_t frames = is_last ? frames_from(seek) : quietest_frame(features, sound_);
+        std::fill(features.begin() + static_cast<ptrdiff_t>(size_t{frames} * reader_.mels()), features.end(),
+                  0.0f);
+        MOTE_TRY(decoder_.hear(i, features, seek, hooks_));
+        windows.push_back({i, seek, frames});
+        earlier.push_back(earlier_.ids());
+        earlier_.add({}, 0);
+        seek += frames;
+      }
+      MOTE_TAKE(const std::vector<WhisperText> texts, decoder_.decode(earlier, hooks_));
+      for (size_t i = 0; i < windows.size(); ++i) MOTE_TRY(take(windows[i], texts[i]));
+    }
+    return {};
+  }
+
+ private:
+  uint32_t frames_from(uint64_t first) const {
+    return static_cast<uint32_t>(std::min<uint64_t>(sound_.frames, reader_.frames() - first));
+  }
+
+  /// Returns the features of the window that begins at a frame, zeros behind the sound's end.
+  Result<std::vector<float>> read(uint64_t first) {
+    std::vector<float> features(size_t{sound_.frames} * reader_.mels());
+    MOTE_TRY(reader_.read(first, frames_from(first), features.data()));
+    return features;
+  }
+
+  /// Takes all of what was said in a window.
+  Status take(const WhisperWindow& window, const WhisperText& said) {
+    if (is_silent(said, options_)) return {};
+    WindowCutter cutter(decoder_, said, window);
+    MOTE_TRY(cutter.cut_all());
+    if (options_.words) MOTE_TRY(words_.add(cutter.passages, window, hooks_));
+    std::erase_if(cutter.passages, is_empty);
+    tell(cutter.passages, window.first + window.frames);
+    return {};
+  }
+
+  /// Tells passages, which lie before the end frame.
+  void tell(std::vector<Passage>& passages, uint64_t end) const {
+    const double hop = 1.0 / sound_.rate * sound_.hop,
+                 last = static_cast<double>(end) * sound_.hop / sound_.rate;
+    for (Passage& passage : passages) {
+      passage.end = std::min(passage.end, last);
+      passage.begin = std::min(passage.begin, passage.end - hop);
+      found_(passage);
+    }
+  }
+
+  WhisperDecoder& decoder_;
+  MelReader& reader_;
+  EarlierText& earlier_;
+  const WhisperOptions& options_;
+  WhisperWords words_;
+  const Hooks& hooks_;
+  const OnPassage& found_;
+  const mote_sound_info& sound_;
+};
+
 }  // namespace
 
 Result<std::vector<LanguageProbability>> detect_language(const Model& model, const SessionChoices& choices,
                                                          SoundInput& input, const Hooks& hooks) {
   const WhisperOptions options;
-  MOTE_TAKE(WhisperDecoder decoder, WhisperDecoder::make(model, choices, options, {}));
+  MOTE_TAKE(WhisperDecoder decoder, WhisperDecoder::make(model, choices, options, {}, hooks));
   std::vector<LanguageProbability> found;
   if (model.task_info().languages == 0) return std::vector<LanguageProbability>{{"en", 1.0}};
   MOTE_TAKE(MelReader reader, read_features(decoder.sound(), input, hooks));
@@ -166,45 +195,20 @@ Result<std::vector<LanguageProbability>> detect_language(const Model& model, con
 Result<std::string> transcribe_whisper(const Model& model, const SessionChoices& choices, SoundInput& input,
                                        const WhisperOptions& options, const Deflated& deflated,
                                        const Hooks& hooks, const OnPassage& found) {
-  MOTE_TAKE(WhisperDecoder decoder, WhisperDecoder::make(model, choices, options, deflated));
-  const mote_sound_info& sound = decoder.sound();
-  MOTE_TRY(require_options(decoder, options));
+  WhisperOptions used = options;
+  if (used.batch != 0) used.conditions = false;
+  MOTE_TAKE(WhisperDecoder decoder, WhisperDecoder::make(model, choices, used, deflated, hooks));
+  MOTE_TRY(require_options(decoder, used));
   SpokenLanguage told;
-  if (!options.language.empty()) {
-    MOTE_TAKE(told, find_language(model, options.language));
+  if (!used.language.empty()) {
+    MOTE_TAKE(told, find_language(model, used.language));
   }
-  MOTE_TAKE(EarlierText earlier, EarlierText::make(decoder, options, hooks));
-  MOTE_TAKE(MelReader reader, read_features(sound, input, hooks));
+  MOTE_TAKE(EarlierText earlier, EarlierText::make(decoder, used, hooks));
+  MOTE_TAKE(MelReader reader, read_features(decoder.sound(), input, hooks));
   if (reader.frames() == 0) return told.code;
-  MOTE_TAKE(std::string language, begin_language(decoder, reader, std::move(told), options, hooks));
-  WhisperWords words(decoder, language);
-  const double seconds = static_cast<double>(reader.frames()) * sound.hop / sound.rate;
-  for (uint64_t seek = 0; seek < reader.frames();) {
-    const auto frames = static_cast<uint32_t>(std::min<uint64_t>(sound.frames, reader.frames() - seek));
-    std::vector<float> features(size_t{sound.frames} * reader.mels());  // zeros behind the sound's end
-    MOTE_TRY(reader.read(seek, frames, features.data()));
-    MOTE_TRY(decoder.hear(features, hooks));
-    MOTE_TAKE(const WhisperText said, decoder.decode(earlier.ids(), hooks));
-    if (is_silent(said, options)) {
-      seek += frames;
-      continue;
-    }
-    WindowCutter cutter(decoder, said, seek, frames);
-    MOTE_TAKE(const uint32_t done, cutter.cut());
-    uint64_t next = seek + done;
-    if (options.words) {
-      MOTE_TRY(words.add(cutter.passages, seek, frames, hooks));
-      if (!cutter.ends_alone()) next = frame_behind_words(cutter.passages, sound, seek, next);
-    }
-    seek = next;
-    std::erase_if(cutter.passages, is_empty);
-    earlier.add(cutter.passages, said.temperature);
-    for (Passage& passage : cutter.passages) {
-      passage.end = std::min(passage.end, seconds);
-      passage.begin = std::min(passage.begin, passage.end - 1.0 / sound.rate * sound.hop);
-      found(passage);
-    }
-  }
+  MOTE_TAKE(std::string language, begin_language(decoder, reader, std::move(told), used, hooks));
+  Windows windows(decoder, reader, earlier, used, language, hooks, found);
+  MOTE_TRY(used.batch == 0 ? windows.one_by_one() : windows.side_by_side());
   return language;
 }
 

@@ -74,11 +74,13 @@ void cut_at_sentences(std::vector<Word>& words, double longest) {
 WhisperWords::WhisperWords(WhisperDecoder& decoder, const std::string& language)
     : decoder_(&decoder), at_(lacks_spaces(language) ? WordsAt::characters : WordsAt::spaces_and_marks) {}
 
-Result<std::vector<WhisperWords::Word>> WhisperWords::align(const std::vector<int32_t>& ids, uint32_t frames,
+Result<std::vector<WhisperWords::Word>> WhisperWords::align(const std::vector<int32_t>& ids,
+                                                            const WhisperWindow& window,
                                                             const Hooks& hooks) const {
   std::vector<Word> words;
+  const uint32_t frames = window.frames / decoder_->tokens().speech.timestamp_frames;
   if (ids.empty() || frames == 0) return words;
-  MOTE_TAKE(const WhisperAlignment found, decoder_->align(ids, frames, hooks));
+  MOTE_TAKE(const WhisperAlignment found, decoder_->align(window.number, ids, frames, hooks));
   // The marks behind the text are where its last word ends.
   const std::vector<uint32_t> begins =
       warp_tokens(found.costs, static_cast<uint32_t>(ids.size()) + 1, frames);
@@ -120,19 +122,18 @@ void WhisperWords::take(Passage& passage, std::vector<SaidWord> words, double me
   passage.words = std::move(words);
 }
 
-Status WhisperWords::add(std::vector<Passage>& passages, uint64_t first, uint32_t frames,
-                         const Hooks& hooks) {
+Status WhisperWords::add(std::vector<Passage>& passages, const WhisperWindow& window, const Hooks& hooks) {
   if (passages.empty()) return {};
   const WhisperTokens& tokens = decoder_->tokens();
   const auto is_text = [&](int32_t id) { return id < tokens.stop; };
   std::vector<int32_t> ids;
   for (const Passage& passage : passages)
     std::copy_if(passage.ids.begin(), passage.ids.end(), std::back_inserter(ids), is_text);
-  MOTE_TAKE(std::vector<Word> words, align(ids, frames / tokens.speech.timestamp_frames, hooks));
+  MOTE_TAKE(std::vector<Word> words, align(ids, window, hooks));
   const double median = median_duration(words);
   if (median > 0) cut_at_sentences(words, 2 * median);
   if (!words.empty()) merge_marks(words);
-  const double begin = static_cast<double>(first) * decoder_->sound().hop / decoder_->sound().rate;
+  const double begin = static_cast<double>(window.first) * decoder_->sound().hop / decoder_->sound().rate;
   size_t next = 0;
   for (Passage& passage : passages) {
     const auto wanted = std::count_if(passage.ids.begin(), passage.ids.end(), is_text);

@@ -20,9 +20,9 @@ class WhisperWords {
   /// The decoder must outlive it. `language` is a code; words of some are single characters.
   WhisperWords(WhisperDecoder& decoder, const std::string& language);
 
-  /// Adds the words of the passages of a window, which the decoder has heard and which has so many frames of
-  /// the spectrum from `first` on, and moves the passages' times to them.
-  Status add(std::vector<Passage>& passages, uint64_t first, uint32_t frames, const Hooks& hooks);
+  /// Adds the words of the passages of a window, which the decoder has heard, and moves the passages' times
+  /// to them. Windows come in the order of the sound.
+  Status add(std::vector<Passage>& passages, const WhisperWindow& window, const Hooks& hooks);
 
  private:
   struct Word {
@@ -32,7 +32,8 @@ class WhisperWords {
     double probability;
   };
 
-  Result<std::vector<Word>> align(const std::vector<int32_t>& ids, uint32_t frames, const Hooks& hooks) const;
+  Result<std::vector<Word>> align(const std::vector<int32_t>& ids, const WhisperWindow& window,
+                                  const Hooks& hooks) const;
   void take(Passage& passage, std::vector<SaidWord> words, double median);
 
   WhisperDecoder* decoder_;
