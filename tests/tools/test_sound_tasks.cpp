@@ -6,6 +6,7 @@
 #include "host/tasks/sound/transcribe.h"
 #include "mote/posix.h"
 #include "tests/tools/command.h"
+#include "tests/tools/hearers.h"
 #include "tests/tools/sound_files.h"
 
 using namespace mote::host;
@@ -14,69 +15,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// The golden model of this name with such files beside it.
-std::string hearing(const std::string& name, const std::vector<std::pair<std::string, json>>& files) {
-  const fs::path folder = scratch() / (name + "_task");
-  std::string file = (folder / "out.mote").string();
-  if (fs::exists(file)) return file;
-  fs::copy(golden(name), folder, fs::copy_options::recursive);
-  for (const auto& [path, content] : files) write_text(folder / path, content.dump());
-  assert_works(run("convert " + folder.string() + " -o " + file + " --type f32"));
-  return file;
-}
-
-/// The small tokenizer with marks of a Whisper, or letters alone for so many tokens.
-json tokenizer(int letters) {
-  json root =
-      json::parse(read_text(std::string(MOTE_SOURCE_DIR) + "/tests/golden/tokenizers/small/tokenizer.json"));
-  if (letters == 0) {
-    const char* const marks[] = {"<58>", "<59>", "<|endoftext|>", "<|startoftranscript|>"};
-    for (size_t i = 0; i < std::size(marks); ++i)
-      root["added_tokens"].push_back(special_token(58 + i, marks[i]));
-    return root;
-  }
-  root["added_tokens"] = json::array();
-  root["post_processor"] = nullptr;
-  json& model = root["model"];
-  model["merges"] = json::array();
-  model["unk_token"] = nullptr;
-  model["vocab"] = json::object();
-  for (int id = 0; id < letters; ++id) model["vocab"][std::string(1, static_cast<char>('A' + id))] = id;
-  return root;
-}
-
-std::string whisper_file() {
-  json config = json::parse(read_text(golden("whisper") + "/config.json"));
-  config["decoder_start_token_id"] = 61;
-  config["eos_token_id"] = 60;
-  return hearing("whisper", {{"tokenizer.json", tokenizer(0)},
-                             {"config.json", config},
-                             {"generation_config.json", {{"eos_token_id", 60}}}});
-}
-
-/// A model of each kind that hears waveforms or features of any noise.
-std::vector<std::string> hearers() {
-  json labels = {{"<pad>", 0}, {"<s>", 1}, {"</s>", 2}, {"<unk>", 3}, {"|", 4}};
-  for (int id = 5; id < 32; ++id) labels[std::string(1, static_cast<char>('a' + id - 5))] = id;
-  return {whisper_file(), hearing("moonshine", {{"tokenizer.json", tokenizer(0)}}),
-          hearing("parakeet_tdt", {{"tokenizer.json", tokenizer(12)}}),
-          hearing("parakeet_ctc", {{"tokenizer.json", tokenizer(32)}}),
-          hearing("wav2vec2_ctc", {{"vocab.json", labels}})};
-}
-
-/// A model in its file.
-struct Opened {
-  explicit Opened(const std::string& path) : file(path) {
-    Result<Model> opened = Model::open(file.bytes(), path);
-    REQUIRE(opened.ok());
-    model.emplace(*std::move(opened));
-    choices.platform = mote_posix_pool_platform(nullptr);
-  }
-  mote::convert::MappedFile file;
-  std::optional<Model> model;
-  SessionChoices choices{};
-};
 
 /// Noise of which reads and goings back are counted, so many of which work.
 class CountedNoise : public SoundInput {

@@ -15,6 +15,7 @@ namespace {
 constexpr uint32_t kLiveFrames = 4;       // heard at once: an eighth of a second
 constexpr double kLongestStretch = 28;    // seconds
 constexpr double kSecondsOfRevision = 1;  // of new sound, after which a text is revised
+constexpr double kSoundOfRevision = 2;    // seconds of new sound for each that the last revision took
 
 class HeldSamples : public SoundInput {
  public:
@@ -67,7 +68,7 @@ class LiveTranscriber {
       if (stretch_.empty()) continue;
       if (!spoken_.speaks() || !more) {
         MOTE_TRY(end_stretch(stretch_.size(), since));
-      } else if (partial_ && stretch_.size() >= revised_ + static_cast<size_t>(kSecondsOfRevision * rate_)) {
+      } else if (partial_ && stretch_.size() >= revised_ + new_sound()) {
         MOTE_TRY(revise());
       }
     }
@@ -100,12 +101,20 @@ class LiveTranscriber {
     return {};
   }
 
+  /// Returns the samples after which a stretch is revised: all of it is heard again, which may take at most
+  /// half of the time.
+  size_t new_sound() const {
+    return static_cast<size_t>(std::max(kSecondsOfRevision, kSoundOfRevision * revision_) * rate_);
+  }
+
   Status revise() {
     revised_ = stretch_.size();
+    const Timer since;
     HeldSamples samples(stretch_);
     WholeText text(model_);
     MOTE_TAKE(const Transcript heard,
               hear_(samples, options_, [&](const Passage& passage) { text.add(passage); }));
+    revision_ = since.ms() / 1000;
     std::string now = text.text();
     partial_(now, agreed_bytes(now, text_));
     text_ = std::move(now);
@@ -122,9 +131,10 @@ class LiveTranscriber {
   uint32_t rate_;
   size_t most_ = 0;
   std::vector<float> stretch_;
-  uint64_t begin_ = 0;  // of the stretch, among the samples of speech
-  size_t revised_ = 0;  // samples of the stretch at the last revision
-  std::string text_;    // of that
+  uint64_t begin_ = 0;   // of the stretch, among the samples of speech
+  size_t revised_ = 0;   // samples of the stretch at the last revision
+  double revision_ = 0;  // seconds that it took
+  std::string text_;     // of that
   LiveTranscript live_;
 };
 

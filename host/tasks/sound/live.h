@@ -31,10 +31,11 @@ struct LiveTranscript {
   Latency latency;
 };
 
-/// Transcribes a sound as it comes, stretch by stretch; `ended` is called behind the passages of each.
-/// `partial`, unless it is empty, gets the text of a
-/// stretch that goes on, once for each second of it. A language that is heard in the first stretch is that of
-/// all. Fails as require_speech does.
+/// Transcribes a sound as it comes, stretch by stretch; `ended` is called behind the passages of each. A
+/// stretch is of 28 seconds at most, or of what the model hears at once. `partial`, unless it is empty, gets
+/// the text of a stretch that goes on, once for each second of it; since all of it is heard again, less often
+/// where that takes more than half of the time. A language that is heard in the first stretch is that of all.
+/// Fails as require_speech does.
 Result<LiveTranscript> transcribe_live(const Model& model, SoundInput& sound,
                                        const TranscribeOptions& options, const Hooks& hooks,
                                        const HearStretch& hear, const OnPassage& found,

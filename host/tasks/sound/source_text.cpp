@@ -13,11 +13,22 @@
 namespace mote::host {
 namespace {
 
+constexpr uint32_t kSourceProgram = 1;
+
 /// Returns the rows of the model's source that so many samples are.
 uint32_t source_rows(const Model& model, size_t samples) {
   const mote_sound_info& sound = model.sound();
   return sound.waveform != 0 ? mote_sound_rows(model.get(), samples)
                              : static_cast<uint32_t>((samples + sound.hop - 1) / sound.hop);
+}
+
+/// Returns the seconds of a stretch at most: those that the model hears at once, and has a source's rows for.
+double seconds_at_once(const Model& model) {
+  const mote_sound_info& sound = model.sound();
+  if (sound.waveform != 0) return double{sound.longest};
+  mote_program_info program;
+  mote_model_get_program(model.get(), kSourceProgram, &program);
+  return std::min(double{sound.longest}, static_cast<double>(program.context) * sound.hop / sound.rate);
 }
 
 class SourceTranscriber {
@@ -28,7 +39,7 @@ class SourceTranscriber {
     mote_session_options options = session_options(model, choices);
     options.batch = options.logit_rows = 1;
     options.chunk =
-        source_rows(model, static_cast<size_t>(double{model.sound().longest} * model.sound().rate));
+        source_rows(model, static_cast<size_t>(std::llround(seconds_at_once(model) * model.sound().rate)));
     MOTE_TAKE(made.session_, Session::begin(model, options));
     mote_error error = {};
     const mote_sampling greedy = mote_sampling_default();
@@ -42,7 +53,7 @@ class SourceTranscriber {
     const uint32_t rows = source_rows(*model_, count);
     if (rows == 0 || mote_model_output_rows(model_->get(), rows) == 0) return {};  // too short to hear
     mote_program_info program;
-    mote_model_get_program(model_->get(), 1, &program);
+    mote_model_get_program(model_->get(), kSourceProgram, &program);
     std::vector<float> values(samples.begin(), samples.end());
     if (sound.normalize != 0) normalize_samples(values);
     values.resize(size_t{rows} * program.input_width);
@@ -103,7 +114,7 @@ Status require_source_text(const Model& model) {
 Status transcribe_source(const Model& model, const SessionChoices& choices, SoundInput& sound,
                          const Hooks& hooks, const OnPassage& found) {
   MOTE_TAKE(SourceTranscriber transcriber, SourceTranscriber::make(model, choices));
-  return read_stretches(sound, model.sound().rate, double{model.sound().longest}, hooks,
+  return read_stretches(sound, model.sound().rate, seconds_at_once(model), hooks,
                         [&](std::span<const float> samples, uint64_t first) {
                           return transcriber.hear(samples, first, hooks, found);
                         });

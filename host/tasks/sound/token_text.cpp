@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "host/tasks/bounded_steps.h"
 #include "host/tasks/sound/mel_features.h"
@@ -14,9 +15,35 @@
 namespace mote::host {
 namespace {
 
+/// Returns the seconds of a frame of outputs, which is of a whole number of rows of features.
+double frame_seconds(const Model& model) {
+  const uint32_t rows = token_rows(model), frames = mote_model_output_rows(model.get(), rows);
+  const double rows_of_frame = std::round(static_cast<double>(rows) / std::max(1u, frames));
+  return rows_of_frame * model.sound().hop / model.sound().rate;
+}
+
+/// Tells whether NeMo, and transformers after it, have a token of a transducer take no time.
+bool is_mark(std::string_view text) {
+  constexpr std::string_view kMarks[] = {"?", "'", "¡", "¿", "-", ":", ",", "%", "/", ".", "!"};
+  return std::find(std::begin(kMarks), std::end(kMarks), text) != std::end(kMarks);
+}
+
+/// Puts the marks of a transducer to the end of the token before them.
+Status place_marks(const Model& model, const std::vector<int32_t>& ids, std::vector<SaidToken>& said) {
+  MOTE_TAKE(const std::vector<TokenWord> parts, words_of_tokens(model, ids, WordsAt::characters));
+  for (const TokenWord& part : parts) {
+    if (part.first == 0 || part.count != 1 || !is_mark(part.text)) continue;
+    const SaidToken& before = said[part.first - 1];
+    said[part.first].frame = before.frame + before.frames;
+    said[part.first].frames = 0;
+  }
+  return {};
+}
+
 /// Returns the words of tokens whose frames take so many seconds and begin at `begin`.
-Result<std::vector<SaidWord>> said_words(const Model& model, const std::vector<SaidToken>& said,
+Result<std::vector<SaidWord>> said_words(const Model& model, std::vector<SaidToken> said,
                                          const std::vector<int32_t>& ids, double begin, double seconds) {
+  if (model.task() == MOTE_TASK_TRANSCRIBE_TRANSDUCER) MOTE_TRY(place_marks(model, ids, said));
   MOTE_TAKE(const std::vector<TokenWord> parts, words_of_tokens(model, ids, WordsAt::spaces));
   std::vector<SaidWord> words;
   for (const TokenWord& part : parts) {
@@ -44,6 +71,7 @@ Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens
   MOTE_TRY(require_tokenizer(model, Remedy::convert_tokenizer));
   const mote_sound_info& info = model.sound();
   MelFeatures features(info);
+  const double seconds = frame_seconds(model);
   const auto take = [&](std::span<const float> samples, uint64_t first) -> Status {
     MOTE_TAKE(const std::vector<float> rows, features.of(samples));
     const auto count = static_cast<uint32_t>(rows.size() / info.bins);
@@ -54,15 +82,19 @@ Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens
     std::vector<int32_t> ids;
     for (const SaidToken& one : said) ids.push_back(one.id);
     MOTE_TAKE(const std::string text, text_of_ids(model, ids, 0));
-    const double rate = info.rate, seconds = static_cast<double>(samples.size()) / rate / frames;
-    const double begin = static_cast<double>(first) / rate;
+    const double begin = static_cast<double>(first) / info.rate,
+                 end = begin + static_cast<double>(samples.size()) / info.rate;
     Passage passage{text, begin + said.front().frame * seconds, begin + (said.back().frame + 1) * seconds};
     if (words) {
       MOTE_TAKE(passage.words, said_words(model, said, ids, begin, seconds));
-      // A duration may lead behind the stretch.
-      const double end = begin + frames * seconds;
-      for (SaidWord& word : passage.words) word.end = std::min(word.end, end);
     }
+    // A duration, and the last frame, may lead behind the stretch.
+    const auto cut = [&](auto& timed) {
+      timed.begin = std::min(timed.begin, end);
+      timed.end = std::min(timed.end, end);
+    };
+    cut(passage);
+    for (SaidWord& word : passage.words) cut(word);
     found(passage);
     return {};
   };

@@ -17,7 +17,7 @@ namespace mote::host {
 
 struct SaidToken {
   int32_t id;
-  uint32_t frame, frames;  // where it begins, and how many it takes
+  uint32_t frame, frames;  // where it begins, and how many it takes; a transducer's may take none
   double probability;
 };
 

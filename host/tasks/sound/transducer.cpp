@@ -87,7 +87,7 @@ Result<std::vector<SaidToken>> Transducer::say(std::span<const float> frames, si
       moves = std::max(moves, 1u);
     } else {
       const double share = probability_at(logits.first(labels()), static_cast<size_t>(id));
-      said.push_back({id, frame, std::max(moves, 1u), share});
+      said.push_back({id, frame, moves, share});
       MOTE_TRY(keep());
       last = id;
       if (moves == 0 && ++of_frame >= tokens_of_frame_) moves = 1;
