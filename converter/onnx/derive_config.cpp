@@ -7,6 +7,7 @@
 
 #include "converter/onnx/onnx_model.h"
 #include "converter/onnx/trace.h"
+#include "converter/readers/kokoro.h"
 #include "host/base/bytes.h"
 #include "host/base/error.h"
 #include "host/base/work_budget.h"
@@ -141,6 +142,7 @@ class OnnxConfig {
 
 json derive_onnx_config(const OnnxModel& model) {
   const WorkBudget budget(model.where, model.bytes);
+  refuse_kokoro(model.graph, model.where);
   return OnnxConfig(model).derive();
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "converter/onnx/onnx_model.h"
+#include "converter/readers/kokoro.h"
 #include "converter/readers/packed_checkpoint.h"
 #include "converter/readers/pickle.h"
 #include "converter/readers/readers.h"
@@ -314,6 +315,7 @@ Source read_hf_directory(const fs::path& root, const fs::path& onnx,
   source.name = fs::weakly_canonical(root, error).filename().string();
   if (sentence) take_modules(source, *sentence);
   json config = has_config ? read_json_object(config_path, kConfigDepth) : derive_onnx_config(graph);
+  refuse_kokoro(config, config_path.string());
   if (!has_config) {
     source.notes.push_back(fmt::format(
         "{} has no config.json: sizes, heads, epsilon and activation are those of {}, as a BERT's",

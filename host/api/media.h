@@ -32,6 +32,7 @@ host::Status classify_pictures(mote_host& model, Inputs inputs, uint32_t top,
                                Reply& reply);
 host::Status classify_sounds(mote_host& model, Inputs inputs, uint32_t top, const mote_host_calls* calls,
                              Reply& reply);
+host::Status embed_sounds(mote_host& model, Inputs inputs, const mote_host_calls* calls, Reply& reply);
 host::Status embed_pictures(mote_host& model, Inputs inputs, const std::optional<pictures::WantedSides>& size,
                             const mote_host_calls* calls, Reply& reply);
 

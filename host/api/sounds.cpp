@@ -3,6 +3,7 @@
 // mote/host.h: speech to text, text to speech.
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <memory>
 
 #include "host/api/answers.h"
@@ -10,7 +11,6 @@
 #include "host/api/result.h"
 #include "host/api/speech_options.h"
 #include "host/api/transcript.h"
-#include "host/base/output_file.h"
 #include "host/inputs/sound_file_input.h"
 #include "host/media/deflated.h"
 #include "host/media/microphone.h"
@@ -18,6 +18,7 @@
 #include "host/tasks/picture_encoder.h"
 #include "host/tasks/sound/live.h"
 #include "host/tasks/sound/sound_labels.h"
+#include "host/tasks/sound/sound_vectors.h"
 #include "host/tasks/sound/source_text.h"
 #include "host/tasks/sound/speaker.h"
 #include "host/tasks/sound/spoken_input.h"
@@ -163,7 +164,6 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
 }
 
 constexpr float kMostNoise = 10.0f;
-constexpr size_t kMostOfFile = 1u << 30;  // samples: a WAV's sizes have 32 bits
 
 host::Result<host::SpokenLines> spoken_lines(const host::Model& model, const host::SessionChoices& choices,
                                              const mote_host_input& input, bool is_phonemes) {
@@ -209,23 +209,37 @@ host::Status speak(mote_host& opened, const mote_host_input& input, const char* 
   const Turn turn(opened, "speak", hooks);
   const host::SessionChoices choices = opened.choices(turn->platform());
   MOTE_TAKE(host::SpokenLines lines, spoken_lines(model, choices, input, is_phonemes));
+  std::unique_ptr<cli::SoundWriter> file;
+  if (format) {
+    MOTE_TAKE(lines, host::fitting_lines(model, std::move(lines), cli::most_samples(*format), output));
+    file = cli::sound_writer(*format, output, voice.rate);
+  }
   uint64_t count = 0;
   const mote_host_calls heard = calls == nullptr ? mote_host_calls{} : *calls;
-  MOTE_TRY(host::speak(model, choices, std::move(lines), wanted, hooks, [&](std::span<const float> more) {
-    if (keeps) reply.values.insert(reply.values.end(), more.begin(), more.end());
-    count += more.size();
-    if (heard.samples != nullptr) heard.samples(heard.user, more.data(), more.size(), voice.rate);
-  }));
+  std::exception_ptr broken;  // of the file: tasks have no exceptions
+  host::Hooks until_broken = hooks;
+  until_broken.stop = [&] { return broken || hooks.stopped(); };
+  const host::Status said =
+      host::speak(model, choices, std::move(lines), wanted, until_broken, [&](std::span<const float> more) {
+        if (broken) return;
+        if (file) {
+          try {
+            file->add(more);
+          } catch (...) {
+            broken = std::current_exception();
+            return;
+          }
+        } else if (keeps) {
+          reply.values.insert(reply.values.end(), more.begin(), more.end());
+        }
+        count += more.size();
+        if (heard.samples != nullptr) heard.samples(heard.user, more.data(), more.size(), voice.rate);
+      });
+  if (broken) std::rethrow_exception(broken);
+  MOTE_TRY(said);
+  if (file) file->commit();
   reply.json = {
       {"rate", voice.rate}, {"samples", count}, {"seconds", static_cast<double>(count) / voice.rate}};
-  if (format) {
-    if (reply.values.size() > kMostOfFile)
-      return host::failed("{}: the text is too long for one file; speak it in parts", output);
-    convert::OutputFile file(output);
-    file.write(cli::sound_bytes(*format, reply.values, voice.rate));
-    file.commit();
-    reply.values.clear();
-  }
   reply.shape = {reply.values.size()};
   return {};
 }
@@ -248,6 +262,23 @@ host::Status classify_sounds(mote_host& opened, Inputs inputs, uint32_t top, con
     reply.json.push_back(
         {{"labels", labels_json(probabilities, top, [&](uint32_t i) { return model.label(i); })}});
   }
+  return {};
+}
+
+host::Status embed_sounds(mote_host& opened, Inputs inputs, const mote_host_calls* calls, Reply& reply) {
+  const host::Model& model = *opened.model;
+  const host::Hooks hooks = hooks_of(opened, calls);
+  Turn turn(opened, "sound vectors", hooks);
+  MOTE_TAKE(host::SoundVectors* const vectors, turn->task<host::SoundVectors>("sound vectors", [&] {
+    return host::SoundVectors::make(model, opened.choices(turn->platform()));
+  }));
+  for (const mote_host_input& input : inputs) {
+    host::SoundFileInput sound(source_of(input), model.sound().rate);
+    MOTE_TAKE(const std::vector<float> vector, vectors->of(sound, hooks, name_of(input, "sound")));
+    reply.values.insert(reply.values.end(), vector.begin(), vector.end());
+  }
+  reply.shape = {inputs.size(), vectors->width()};
+  reply.json = {{"rows", inputs.size()}, {"width", vectors->width()}};
   return {};
 }
 

@@ -63,6 +63,11 @@ host::Status embed(mote_host& model, Inputs inputs, const char* json_options, co
   options.finish();
   if (host::takes_pictures(*model.model)) return embed_pictures(model, inputs, size, calls, reply);
   require_no_size(size);
+  if (model.model->sound().rate != 0) {
+    if (embed.prompt || !embed.prompt_name.empty() || embed.truncate)
+      return host::failed("{} takes sounds, which have no prompts and are not cut", model.model->name());
+    return embed_sounds(model, inputs, calls, reply);
+  }
   const host::Hooks hooks = hooks_of(model, calls);
   Turn turn(model, key_of("embed", json_options), hooks);
   MOTE_TAKE(host::Embedder* const embedder, turn->task<host::Embedder>(key_of("embed", json_options), [&] {

@@ -5,7 +5,9 @@
 
 #include "converter/readers/safetensors.h"
 #include "host/media/sound_file.h"
+#include "host/tasks/sound/speaker.h"
 #include "tests/tools/command.h"
+#include "tests/tools/hearers.h"
 
 using namespace mote::testing;
 using nlohmann::json;
@@ -43,6 +45,29 @@ uint32_t number_at(const std::string& wav, size_t at) {
 }
 
 }  // namespace
+
+TEST("a Kokoro is refused by name, by its config and by its graph", "[speak]") {
+  const fs::path folder = scratch() / "kokoro";
+  fs::create_directory(folder);
+  const std::string out = (scratch() / "kokoro.mote").string();
+  fs::copy(fs::path(golden("vits")) / "model.safetensors", folder / "model.safetensors");
+  for (const json& config : {json{{"istftnet", json::object()}, {"plbert", json::object()}, {"n_token", 178}},
+                             json{{"model_type", "style_text_to_speech_2"}}}) {
+    write_text(folder / "config.json", config.dump());
+    assert_fails(run("convert " + folder.string() + " -o " + out), 1, "Kokoro (StyleTTS 2), which is not");
+  }
+  // A graph of one operator that takes tokens, a style and a speed.
+  const auto field = [](int number, const std::string& content) {
+    return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(content.size())} + content;
+  };
+  std::string graph = field(1, field(1, "tokens") + field(2, "y") + field(4, "Identity"));
+  for (const std::string name : {"tokens", "style", "speed"}) graph += field(11, field(1, name));
+  graph += field(12, field(1, "y"));
+  const fs::path onnx = scratch() / "kokoro-v1.0.onnx";
+  write_text(onnx, std::string("\x08\x08", 2) + field(7, graph) + field(8, std::string("\x10\x11", 2)));
+  assert_fails(run("convert " + onnx.string() + " -o " + out), 1, "Kokoro (StyleTTS 2), which is not");
+  TEST_ASSERT_FALSE(fs::exists(out));
+}
 
 TEST("speak writes a WAV of the model's rate, the same for the same seed", "[speak]") {
   const std::string wav = spoken("-p 'Hello, world'");
@@ -103,8 +128,43 @@ TEST("speak writes a FLAC by the name, and refuses other endings", "[speak]") {
 #endif
 }
 
+TEST("a text that is too long for one file whatever its durations is refused before anything is said",
+     "[speak]") {
+  const Opened opened(voice());
+  mote_voice_info info;
+  mote_model_get_voice(opened.model->get(), &info);
+  const auto take = [&](uint64_t most) {
+    return mote::host::fitting_lines(*opened.model, mote::host::SpokenLines({{1, 2, 3}, {4, 5}}), most,
+                                     "a.wav");
+  };
+  REQUIRE(take(5 * info.hop).ok());
+  const auto refused = take(5 * info.hop - 1);
+  REQUIRE(!refused.ok());
+  TEST_ASSERT_TRUE(contains(refused.status().text(), "a.wav: the text is too long for one file"));
+  auto kept = take(5 * info.hop);
+  size_t tokens = 0;
+  for (auto ids = kept->next(); ids.ok() && *ids; ids = kept->next()) tokens += (**ids).size();
+  TEST_ASSERT_EQUAL_UINT64(5, tokens);
+}
+
+TEST("a file that cannot be written ends what is said, and nothing of it stays", "[speak]") {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "hello world\n";
+  const fs::path folder = scratch() / "full";
+  fs::create_directory(folder);
+  for (const std::string name : {"a.wav", "a.flac"}) {
+#ifndef MOTE_WRITES_FLAC
+    if (name == "a.flac") continue;
+#endif
+    const std::string command = "speak " + voice() + " -o " + (folder / name).string() + " -p '" + text + "'";
+    assert_fails(run(command, "trap '' XFSZ; ulimit -f 8;"), 1, "cannot write " + (folder / name).string());
+    TEST_ASSERT_TRUE(fs::is_empty(folder));
+  }
+  assert_fails(run("speak " + voice() + " -p a -o /nowhere/a.wav"), 1, "/nowhere/a.wav");
+}
+
 TEST("speak says what is wrong and writes nothing then", "[speak]") {
-  const std::string wav = (scratch() / "none.wav").string(), command = "speak " + voice() + " -o " + wav;
+  const std::string wav = (scratch() / "unsaid.wav").string(), command = "speak " + voice() + " -o " + wav;
   assert_fails(run(command), 2, "no text");
   assert_fails(run(command + " -p '?!'"), 1, "nothing that the model can say");
   assert_fails(run(command + " --ids 99"), 1, "99");

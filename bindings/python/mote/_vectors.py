@@ -67,7 +67,7 @@ class VectorCalls(Base):
         progress: Progress = None,
         **options: "Unpack[EmbedOptions]",
     ) -> Any:
-        """Returns vectors, float32 [n, width], of texts, or of pictures for a model of pictures; of one alone [width].
+        """Returns vectors, float32 [n, width], of texts, pictures or sounds, as the model takes them; of one alone [width].
 
         An iterator of texts gives an iterator of vectors, which takes `batch_size` of them at a time.
         """
@@ -84,7 +84,7 @@ class VectorCalls(Base):
 
     def _embed_batch(self, values: List[Any], json: Optional[bytes]) -> Vectors:
         numbers = run(self._handle, host().mote_host_embed, self._inputs(values), json, Reply.numbers)
-        return numbers.reshape(len(values), self._width)
+        return numbers.reshape(len(values), -1 if values else self._width)
 
     def _embed_some(self, inputs: Iterator[Any], json: Optional[bytes], batch_size: int) -> Iterator[Vectors]:
         while True:
@@ -98,9 +98,11 @@ class VectorCalls(Base):
     ) -> Vectors:
         if len(values) <= batch_size and told is None:
             return self._embed_batch(values, json)
-        vectors = np.empty((len(values), self._width), np.float32)
+        vectors = np.empty((0, self._width), np.float32)
         for at in range(0, len(values), batch_size):
             some = self._embed_batch(values[at : at + batch_size], json)
+            if at == 0:
+                vectors = np.empty((len(values), some.shape[1]), np.float32)
             vectors[at : at + len(some)] = some
             if told is not None:
                 told(min(at + batch_size, len(values)), len(values))

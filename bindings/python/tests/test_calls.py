@@ -123,6 +123,25 @@ def test_sounds_are_read_from_files_and_bytes(kept):
     assert model.transcribe(str(sound)) == model.transcribe(sound) == model.transcribe(sound.read_bytes())
 
 
+def test_sounds_become_vectors(kept):
+    sound = ROOT / "models/keywords/held-out/go.wav"
+    model = kept("hubert")
+    one = model.embed(sound)
+    assert one.shape == (model.width,) and one.dtype == np.float32
+    assert np.array_equal(model.embed([sound, sound.read_bytes()]), np.stack([one, one]))
+    assert np.array_equal(model.embed([sound, sound], batch_size=1), np.stack([one, one]))
+
+
+def test_texts_of_a_stretch_that_goes_on_are_told(kept):
+    sound = ROOT / "models/speech/held-out/sentence.wav"
+    model = kept("wav2vec2_ctc")
+    partials = []
+    heard = model.transcribe(sound, on_partial=lambda text, agreed: partials.append((text, agreed)))
+    assert partials and all(text.startswith(agreed) for text, agreed in partials)
+    assert heard["latency"]["stretches"] == 1
+    assert heard["text"] == model.transcribe(sound, live=True)["text"]
+
+
 def test_texts_are_translated_and_summarized(kept):
     model = kept("t5")
     one = model.translate("hello", tokens=4)

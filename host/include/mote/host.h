@@ -206,12 +206,13 @@ mote_host_result* mote_host_generate(mote_host* model, const mote_host_input* in
    grammar-depth, grammar-states, grammar-bytes, grammar-seconds. */
 mote_host_result* mote_host_grammar(mote_host* model, const char* options);
 
-/* Vectors [count, width] of texts, or of pictures for a model of pictures. Texts have the model's default
-   prompt before them unless options say otherwise. Vectors have length 1 where mote_model_unit_vectors
-   (mote.h) of mote_host_model says so. Options: prompt, prompt-name, truncate, size (of pictures
-   for a model of any size: "WIDTHxHEIGHT", "longest=N", "shortest=N" or "own"). This call and those below it
-   that take `count` inputs may get none: they say what is wrong with the model and the options, and begin
-   what later calls go on with. */
+/* Vectors [count, width] of texts, of pictures for a model of pictures, or of sounds for a Whisper or an
+   encoder of sound without a head: the mean of its last hidden states over the frames that have sound. Texts
+   have the model's default prompt before them unless options say otherwise. Vectors have length 1 where
+   mote_model_unit_vectors (mote.h) of mote_host_model says so. Options: prompt, prompt-name, truncate, size
+   (of pictures for a model of any size: "WIDTHxHEIGHT", "longest=N", "shortest=N" or "own"). This call and
+   those below it that take `count` inputs may get none: they say what is wrong with the model and the
+   options, and begin what later calls go on with. */
 mote_host_result* mote_host_embed(mote_host* model, const mote_host_input* inputs, size_t count,
                                   const char* options, const mote_host_calls* calls);
 /* Scores [count] of texts for texts[0], the query, by vectors or by a cross encoder, of the texts behind it;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "host/base/error.h"
+#include "host/base/output_file.h"
 #include "host/base/samples.h"
 
 namespace mote::cli {
@@ -18,12 +20,13 @@ void put(std::vector<std::byte>& bytes, const char (&name)[5]) {
   for (size_t i = 0; i < 4; ++i) bytes.push_back(static_cast<std::byte>(name[i]));
 }
 
-std::vector<std::byte> wav_bytes(std::span<const float> samples, uint32_t rate) {
-  constexpr uint32_t kSampleBytes = 2, kHeader = 36, kFormat = 16, kPcm = 1, kChannels = 1, kBits = 16;
-  const auto data = static_cast<uint32_t>(samples.size() * kSampleBytes);
+constexpr uint32_t kSampleBytes = 2, kHeader = 36;  // bytes in front of the samples, less 8
+
+std::vector<std::byte> wav_header(uint32_t data_bytes, uint32_t rate) {
+  constexpr uint32_t kFormat = 16, kPcm = 1, kChannels = 1, kBits = 16;
   std::vector<std::byte> bytes;
   put(bytes, "RIFF");
-  put(bytes, kHeader + data, 4);
+  put(bytes, kHeader + data_bytes, 4);
   put(bytes, "WAVE");
   put(bytes, "fmt ");
   put(bytes, kFormat, 4);
@@ -34,10 +37,34 @@ std::vector<std::byte> wav_bytes(std::span<const float> samples, uint32_t rate) 
   put(bytes, kSampleBytes, 2);
   put(bytes, kBits, 2);
   put(bytes, "data");
-  put(bytes, data, 4);
-  convert::add_samples(bytes, samples);
+  put(bytes, data_bytes, 4);
   return bytes;
 }
+
+class WavWriter : public SoundWriter {
+ public:
+  WavWriter(const std::string& path, uint32_t rate) : path_(path), rate_(rate), file_(path) {
+    file_.write(wav_header(0, rate));
+  }
+  void add(std::span<const float> samples) override {
+    count_ += samples.size();
+    if (count_ > most_samples(SoundFormat::wav))
+      convert::fail("{}: the sound is too long for one file of WAV", path_);
+    std::vector<std::byte> bytes;
+    convert::add_samples(bytes, samples);
+    file_.write(bytes);
+  }
+  void commit() override {
+    file_.write_at(0, wav_header(static_cast<uint32_t>(count_ * kSampleBytes), rate_));
+    file_.commit();
+  }
+
+ private:
+  std::string path_;
+  uint32_t rate_;
+  convert::OutputFile file_;
+  uint64_t count_ = 0;
+};
 
 }  // namespace
 
@@ -60,12 +87,17 @@ const char* written_sounds() {
 #endif
 }
 
-std::vector<std::byte> sound_bytes(SoundFormat format, std::span<const float> samples, uint32_t rate) {
+uint64_t most_samples(SoundFormat format) {
+  constexpr uint64_t kOfFlac = (uint64_t{1} << 36) - 1;  // its header counts in 36 bits
+  return format == SoundFormat::flac ? kOfFlac : (UINT32_MAX - kHeader) / kSampleBytes;
+}
+
+std::unique_ptr<SoundWriter> sound_writer(SoundFormat format, const std::string& path, uint32_t rate) {
 #ifdef MOTE_WRITES_FLAC
-  if (format == SoundFormat::flac) return flac_bytes(samples, rate);
+  if (format == SoundFormat::flac) return flac_writer(path, rate);
 #endif
   if (format != SoundFormat::wav) convert::fail("this build writes {} alone", written_sounds());
-  return wav_bytes(samples, rate);
+  return std::make_unique<WavWriter>(path, rate);
 }
 
 }  // namespace mote::cli

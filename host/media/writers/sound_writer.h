@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples as files of sound: one channel, 16 bits a sample.
+// Files of sound that are written while their samples are made: one channel, 16 bits a sample.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace mote::cli {
 
@@ -20,10 +19,24 @@ std::optional<SoundFormat> sound_format(const std::string& path);
 /// Returns the endings of files that can be written, for messages.
 const char* written_sounds();
 
-/// Returns a whole file. There are at most 2^30 samples.
-std::vector<std::byte> sound_bytes(SoundFormat format, std::span<const float> samples, uint32_t rate);
+/// Returns how many samples a file of the format holds.
+uint64_t most_samples(SoundFormat format);
 
-/// Returns a FLAC file (flac_writer.cpp).
-std::vector<std::byte> flac_bytes(std::span<const float> samples, uint32_t rate);
+/// A file that is there once it is whole. Its memory does not grow with the sound.
+class SoundWriter {
+ public:
+  virtual ~SoundWriter() = default;
+  /// Appends samples from -1 to 1. Throws convert::Error where they cannot be written, or there are more than
+  /// the format holds.
+  virtual void add(std::span<const float> samples) = 0;
+  /// Ends the file and gives it its name. Throws convert::Error.
+  virtual void commit() = 0;
+};
+
+/// Begins a file beside the path. Throws convert::Error.
+std::unique_ptr<SoundWriter> sound_writer(SoundFormat format, const std::string& path, uint32_t rate);
+
+/// Begins a FLAC (flac_writer.cpp).
+std::unique_ptr<SoundWriter> flac_writer(const std::string& path, uint32_t rate);
 
 }  // namespace mote::cli

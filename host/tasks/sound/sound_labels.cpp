@@ -6,7 +6,7 @@
 
 #include "host/tasks/sound/cut_input.h"
 #include "host/tasks/sound/mel_reader.h"
-#include "host/tasks/sound/stretches.h"
+#include "host/tasks/sound/waveform.h"
 
 namespace mote::host {
 
@@ -37,28 +37,10 @@ Status SoundClassifier::set_rows(uint32_t rows) {
 
 Result<std::vector<float>> SoundClassifier::of_waveform(SoundInput& sound, const Hooks& hooks,
                                                         std::string_view name) {
+  MOTE_TAKE(const std::vector<float> samples, waveform_rows(*model_, sound, hooks, name));
   mote_program_info program;
   mote_model_get_program(model_->get(), 0, &program);
-  mote_model_info info;
-  mote_model_get_info(model_->get(), &info);
-  const size_t most = size_t{info.context} * program.input_width;
-  std::vector<float> samples;
-  for (size_t count = 1; count != 0;) {
-    if (hooks.stopped()) return cancelled();
-    const size_t held = samples.size();
-    samples.resize(held + std::min<size_t>(model_->sound().rate, most + 1 - held));
-    MOTE_TAKE(count, sound.read(std::span(samples).subspan(held)));
-    samples.resize(held + count);
-    if (samples.size() > most)
-      return failed("{}: the model hears {} seconds at most", name,
-                    most / std::max(1u, model_->sound().rate));
-  }
-  const uint32_t rows = mote_sound_rows(model_->get(), samples.size());
-  if (rows == 0 || mote_model_output_rows(model_->get(), rows) == 0)
-    return failed("{}: the sound is too short for the model", name);
-  if (model_->sound().normalize != 0) normalize_samples(samples);
-  samples.resize(size_t{rows} * program.input_width);
-  MOTE_TRY(set_rows(rows));
+  MOTE_TRY(set_rows(static_cast<uint32_t>(samples.size() / program.input_width)));
   MOTE_TRY(encoder_->encode(samples, hooks, name));
   return encoder_->probabilities();
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <deque>
 #include <string>
 #include <utility>
 
@@ -91,6 +92,28 @@ Result<uint32_t> find_speaker(const Model& model, std::string_view speaker) {
   if (speakers == 1) return failed("{} has no speaker '{}'; there is one, 0", model.name(), speaker);
   return failed("{} has no speaker '{}'; there are 0 to {}{}{}", model.name(), speaker, speakers - 1,
                 names.empty() ? "" : ": ", names);
+}
+
+Result<SpokenLines> fitting_lines(const Model& model, SpokenLines lines, uint64_t most,
+                                  std::string_view name) {
+  constexpr uint64_t kSecondsOfMinute = 60;
+  const mote_voice_info voice = voice_of(model);
+  std::deque<std::vector<int32_t>> all;
+  uint64_t samples = 0;
+  for (;;) {
+    MOTE_TAKE(std::optional<std::vector<int32_t>> ids, lines.next());
+    if (!ids) break;
+    samples += ids->size() * uint64_t{voice.hop};
+    all.push_back(*std::move(ids));
+  }
+  const auto minutes = [&](uint64_t count) { return count / voice.rate / kSecondsOfMinute; };
+  if (samples > most)
+    return failed(
+        "{}: the text is too long for one file: it takes {} minutes at least, and there is room for {}; "
+        "speak "
+        "it in parts",
+        name, minutes(samples), minutes(most));
+  return SpokenLines(std::move(all));
 }
 
 Status speak(const Model& model, const SessionChoices& choices, SpokenLines lines,

@@ -44,6 +44,11 @@ struct SpeakOptions {
 /// Returns the number of a speaker who is given by it or by a name.
 Result<uint32_t> find_speaker(const Model& model, std::string_view speaker);
 
+/// Takes all utterances beforehand, and refuses those that are longer than `most` samples even if each token
+/// is said in a frame. `name` begins the message.
+Result<SpokenLines> fitting_lines(const Model& model, SpokenLines lines, uint64_t most,
+                                  std::string_view name);
+
 /// Says utterances one after the other, with a pause between them, at the rate of the model's voice. Fails
 /// for a model that does not speak, and where there is nothing to say.
 Status speak(const Model& model, const SessionChoices& choices, SpokenLines lines,

@@ -25,7 +25,7 @@ namespace {
 
 struct EmbedArguments {
   std::string file, npy, query, prompt, prompt_name, size;
-  std::vector<std::string> images;
+  std::vector<std::string> images, sounds;
   LineFlags lines;
   uint32_t top = 0, batch = 64;
   bool json = false, truncate = false, ranks = false, reranks = false, has_prompt = false, resume = false;
@@ -117,12 +117,13 @@ class Vectors {
     if (!arguments_.npy.empty()) return keep(values);
     for (size_t i = 0; i < lines.size(); ++i) print_vector("text", lines[i].text, &values[i * width_]);
   }
-  void add_picture(const std::string& path) {
+  /// Adds a picture or a sound, as `kind` says.
+  void add_file(const char* kind, const std::string& path) {
     const std::vector<mote_host_input> inputs = {file_input(path)};
     const HostResult result = call(inputs);
     const std::vector<float> values(result.values().begin(), result.values().end());
     if (!arguments_.npy.empty()) return keep(values);
-    print_vector("picture", path, values.data());
+    print_vector(kind, path, values.data());
   }
   void finish() {
     if (part_) return part_->finish();
@@ -171,13 +172,23 @@ class Vectors {
 };
 
 void embed_pictures(HostModel& model, const EmbedArguments& arguments) {
-  if (arguments.images.empty()) usage_fail("{} takes pictures: --image FILE", model.path());
+  if (arguments.images.empty() || !arguments.sounds.empty())
+    usage_fail("{} takes pictures: --image FILE", model.path());
   if (arguments.ranks || arguments.reranks || arguments.has_prompt)
     usage_fail("--rank, --rerank and --prompt are for texts");
   nlohmann::json options = nlohmann::json::object();
   if (!arguments.size.empty()) options["size"] = arguments.size;
   Vectors vectors(model, arguments, options);
-  for (const std::string& path : arguments.images) vectors.add_picture(path);
+  for (const std::string& path : arguments.images) vectors.add_file("picture", path);
+  vectors.finish();
+}
+
+void embed_sounds(HostModel& model, const EmbedArguments& arguments) {
+  if (arguments.sounds.empty()) usage_fail("{} takes sounds: --sound FILE", model.path());
+  if (arguments.ranks || arguments.reranks || arguments.has_prompt || !arguments.prompt_name.empty())
+    usage_fail("--rank, --rerank and --prompt are for texts");
+  Vectors vectors(model, arguments, nlohmann::json::object());
+  for (const std::string& path : arguments.sounds) vectors.add_file("sound", path);
   vectors.finish();
 }
 
@@ -208,7 +219,9 @@ void embed(const EmbedArguments& arguments) {
   model.begin();
   if (model.takes_pictures()) return embed_pictures(model, arguments);
   if (!arguments.images.empty() || !arguments.size.empty())
-    usage_fail("{} takes texts, not pictures", model.path());
+    usage_fail("{} takes {}, not pictures", model.path(), model.takes_sound() ? "sounds" : "texts");
+  if (model.takes_sound()) return embed_sounds(model, arguments);
+  if (!arguments.sounds.empty()) usage_fail("{} takes texts, not sounds", model.path());
   nlohmann::json options = {{"truncate", arguments.truncate}};
   if (arguments.reranks) return rank_lines(model, arguments, options);
   if (!arguments.prompt_name.empty()) options["prompt-name"] = arguments.prompt_name;
@@ -222,7 +235,7 @@ void embed(const EmbedArguments& arguments) {
 void add_embed(CommandLine& line) {
   auto arguments = std::make_shared<EmbedArguments>();
   Command command =
-      line.command("embed", "Turn lines of text or pictures into vectors, or rank lines by a query");
+      line.command("embed", "Turn lines of text, pictures or sounds into vectors, or rank lines by a query");
   add_model_argument(command, arguments->file);
   add_line_flags(command, arguments->lines, true);
   command
@@ -231,6 +244,11 @@ void add_embed(CommandLine& line) {
       .type("FILE")
       .repeated();
   add_picture_size(command, arguments->size);
+  command
+      .option("--sound", &arguments->sounds,
+              "Sounds, for a Whisper or another encoder of sound: the mean of its frames' hidden states")
+      .type("FILE")
+      .repeated();
   Option npy = command.option("--npy", &arguments->npy, "Write the vectors to a NumPy file [lines, width]")
                    .type("OUT");
   command
@@ -265,7 +283,8 @@ void add_embed(CommandLine& line) {
     arguments->ranks = rank.given();
     arguments->reranks = rerank.given();
     if (arguments->resume && arguments->npy.empty()) usage_fail("--resume is for --npy OUT");
-    if (arguments->resume && !arguments->images.empty()) usage_fail("--resume is for lines of text");
+    if (arguments->resume && !(arguments->images.empty() && arguments->sounds.empty()))
+      usage_fail("--resume is for lines of text");
     if (arguments->lines.empty == "zero" && (arguments->ranks || arguments->reranks))
       usage_fail("--empty zero is for vectors");
     if (arguments->top != 0 && !arguments->ranks && !arguments->reranks)
