@@ -49,7 +49,7 @@ Status require_whisper(const Model& model);
 
 /// A decoder with the sound of a window, or of several side by side.
 class WhisperDecoder {
-  static constexpr uint32_t kAlignedAtOnce = 32;  // tokens whose logits are held
+  static constexpr uint32_t kAlignedAtOnce = 64;  // tokens whose logits are held
 
  public:
   /// Fails as require_whisper does. Has room for the windows of a batch, or for as many as there is memory
