@@ -94,11 +94,8 @@ def sides_of(directory, sound, folder, arguments):
         heads = {"whisper-tiny.en": "tiny.en", "whisper-base": "base"}[directory.name]
         yield "whisper.cpp q8_0", [
             programs / "whisper-cli", "--no-gpu", "--model", folder / "q8_0.bin", "--file", sound, "--threads", threads, "--language", "en",
-            "--beam-size", 1, "--best-of", 1, "--vad", "--vad-model", os.environ["SILERO"], "--dtw", heads, "--no-flash-attn"], lines_of_cli
-
-
-def lines_of_cli(out):
-    return " ".join(line.partition("]")[2] for line in out.splitlines() if line.startswith("["))
+            "--beam-size", 1, "--best-of", 1, "--vad", "--vad-model", os.environ["SILERO"], "--dtw", heads, "--no-flash-attn", "--output-txt",
+            "--output-file", folder / "cpp"], lambda _: (folder / "cpp.txt").read_text()
 
 
 def main():
@@ -107,6 +104,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--only", help="sides whose names begin so")
     parser.add_argument("--mote", type=pathlib.Path, default=ROOT / "build" / "mote")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -116,11 +114,12 @@ def main():
         folder = pathlib.Path(folder)
         sound, said = speak_for(60 * arguments.minutes, folder)
         measured = {}
-        sides = list(sides_of(arguments.directory, sound, folder, arguments))
+        sides = [side for side in sides_of(arguments.directory, sound, folder, arguments) if side[0].startswith(arguments.only or "")]
         for _ in range(arguments.rounds):
             for name, command, text in sides:
                 out, *costs = run(command)
                 measured.setdefault(name, []).append((*costs, errors(said, words(text(out)))))
+                print(name, *measured[name][-1], file=sys.stderr)
         print(f"{arguments.minutes:g} minutes, {len(said)} words, {arguments.directory.name}, {arguments.threads} threads, the least of {arguments.rounds}")
         print("| | processor, s | wall, s | memory, MB | words wrong, % |\n|---|---|---|---|---|")
         for name, rows in measured.items():
