@@ -251,6 +251,9 @@ file::Feature required_features(const Graph& graph) {
       if ((frames != nullptr && frames->dilation != 1) || (depthwise != nullptr && depthwise->dilation != 1))
         features |= file::Feature::dilation;
       const auto* pool = std::get_if<PoolNode>(&node);
+      const auto* grid = std::get_if<GridFramesNode>(&node);
+      if (std::holds_alternative<GridPositionsNode>(node) || (grid != nullptr && grid->places.times != 0))
+        features |= file::Feature::grid_sizes;
       if (pool != nullptr && pool->skip != 0) features |= file::Feature::pool_skip;
       if (pool != nullptr && pool->padding != -1) features |= file::Feature::pool_padding;
       const auto* attention = std::get_if<AttentionNode>(&node);

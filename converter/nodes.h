@@ -305,20 +305,38 @@ struct GatherRowsNode {
 struct SplitRowsNode {
   View in, out;
   uint32_t columns = 0;
+  bool of_grid = false;
 
-  auto fields(auto&& f) const { return f(in, out, columns); }
+  auto fields(auto&& f) const { return f(in, out, columns, of_grid); }
+};
+/// The places that a picture's patches become, of pictures of any size; with `times` 0 they have one.
+struct GridPlaces {
+  uint32_t times = 0, every = 1;
 };
 struct GridFramesNode {
   uint32_t columns, reach, before, step, skip;
   View in, out;
+  GridPlaces places = {};
 
-  auto fields(auto&& f) const { return f(columns, reach, before, step, skip, in, out); }
+  auto fields(auto&& f) const {
+    return f(columns, reach, before, step, skip, in, out, places.times, places.every);
+  }
 };
 struct GridResizeNode {
   uint32_t columns, out_columns;
   View in, out;
+  GridPlaces places = {}, out_places = {};
 
-  auto fields(auto&& f) const { return f(columns, out_columns, in, out); }
+  auto fields(auto&& f) const {
+    return f(columns, out_columns, in, out, places.times, places.every, out_places.times, out_places.every);
+  }
+};
+struct GridPositionsNode {
+  uint32_t lines, columns, before, after;
+  int32_t table;
+  View x;
+
+  auto fields(auto&& f) const { return f(lines, columns, before, after, table, x); }
 };
 struct DepthwiseConvNode {
   uint32_t channels, taps, before, reach, back, step;

@@ -22,7 +22,8 @@ enum class PictureStepKind : uint8_t {
   crop,
   tile,
   rescale,
-  normalize
+  normalize,
+  resize_patches
 };
 
 /// The schema's.

@@ -170,7 +170,7 @@ class ReferenceRun {
       const uint32_t first = 0;
       const bool one = output_.of_sequences == 0 && !all_rows_ && values.empty();
       const float* floats = values.empty() ? nullptr : values.data();
-      const mote_batch batch{ids.data(), nullptr, &count, 1, one ? &first : nullptr, one, floats, {}, {}};
+      const mote_batch batch{ids.data(), nullptr, &count, 1, one ? &first : nullptr, one, floats, {}, {}, {}};
       check(mote_encode(session_, &batch, &error_), error_, "run");
     }
     outputs_.clear();  // rows may have gaps between them

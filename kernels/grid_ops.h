@@ -9,11 +9,32 @@
 
 namespace mote {
 
+/// The places of a picture.
+struct GridSize {
+  uint32_t lines, columns;
+};
+
+/// How many places the patches of a side become; with `times` 0 pictures have one size.
+struct GridScale {
+  uint32_t times, every;
+
+  uint32_t of(uint32_t patches) const { return (patches + every - 1) / every * times; }
+};
+
 /// Where the sequences of a pass lie in two streams.
 struct GridRows {
   const uint32_t* in_starts;   // [first + sequences + 1]
   const uint32_t* out_starts;  // the same
   uint32_t first;              // the first sequence of the pass; in and out begin with its rows
+  const GridSize* grids;       // [first + sequences] patches of pictures of any size
+
+  /// Returns the places of a sequence that has rows for `places` of them, `columns` in a line where pictures
+  /// have one size.
+  GridSize size_of(uint32_t sequence, GridScale scale, uint32_t columns, uint32_t places) const {
+    if (scale.times == 0) return {places / columns, columns};
+    const uint32_t wide = scale.of(grids[sequence].columns), lines = scale.of(grids[sequence].lines);
+    return {lines < places / wide ? lines : places / wide, wide};
+  }
 
   /// Rows [begin, end) of in.
   struct Span {
@@ -37,6 +58,7 @@ struct GridRows {
 struct GridFramesArgs {
   uint32_t width;
   uint32_t columns;      // of in
+  GridScale scale;       // of in; then columns and out_columns are those of no picture
   uint32_t out_columns;  // (columns + 2 * before - reach) / step + 1
   uint32_t reach, before, step;
   uint32_t skip;  // rows of a sequence of in in front of the picture
@@ -52,9 +74,24 @@ struct GridResizeArgs {
   uint32_t width;
   uint32_t columns;
   uint32_t out_columns;
+  GridScale scale, out_scale;  // both with times, or none
   GridRows rows;
   ConstRowsInLanes in;  // [rows, width]
   Rows out;             // [T, width]; not in
+};
+
+/// x[t] += the table's row for t: the first `before` rows of a sequence and the last `after` have rows of
+/// their own, at the ends of the table. Those between are patches, whose positions are the table's, of
+/// stored.lines x stored.columns places, resized to the picture as PyTorch computes bicubic interpolation
+/// without aligned corners: the four nearest places of each direction by cubic convolution (a = -0.75), those
+/// outside being the nearest inside. Unit: a row.
+struct GridPositionsArgs {
+  const float* table;  // [before + stored.lines * stored.columns + after, width]
+  uint32_t width;
+  GridSize stored;
+  uint32_t before, after;
+  GridRows rows;  // in and out are x
+  Rows x;         // [T, width]
 };
 
 }  // namespace mote

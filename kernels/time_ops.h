@@ -4,6 +4,7 @@
 // and norms over it. Their rows are of groups (schema/mote.fbs).
 #pragma once
 
+#include "kernels/grid_ops.h"
 #include "kernels/rows.h"
 
 namespace mote {
@@ -62,6 +63,7 @@ struct SplitRowsArgs {
   uint32_t parts;
   uint32_t columns;          // of places of in; 0: none
   uint32_t side;             // of the square that a place becomes, side * side == parts; else 0
+  GridRows rows;             // with grids, columns are those of each picture's patches
   const uint32_t* firsts;    // [T], rows i / parts of the sequences in `in`
   const int32_t* positions;  // [T]
   const int32_t* last_seen;  // [rows of in], the last position of each row's sequence

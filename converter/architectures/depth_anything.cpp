@@ -24,9 +24,15 @@ constexpr const char* kNeck = "neck.";
 struct Grid {
   Unit unit;
   uint32_t lines, columns;
+  GridPlaces scale;  // of pictures of any size; lines and columns are those of the model's own
 
   uint32_t places() const { return lines * columns; }
 };
+
+/// Returns a grid whose sides have so many times the places.
+Grid grown(const Grid& grid, Unit unit, uint32_t times) {
+  return {unit, grid.lines * times, grid.columns * times, {grid.scale.times * times, grid.scale.every}};
+}
 
 /// A map that is made of a hidden state: so many times the patches in both directions, or, with `times` 0,
 /// every `step`th patch.
@@ -86,13 +92,23 @@ class DepthNeck {
 void DepthNeck::begin(TransformerBuilder& builder) {
   const PictureFormat& format = builder.picture();
   patches_ = {builder.add_groups(Unit::token, 1, format.before + format.after + 1),
-              format.height / format.patch, format.width / format.patch};
+              format.height / format.patch,
+              format.width / format.patch,
+              {format.any_size ? 1u : 0u}};
   grids_.clear();
   features_.clear();
 }
 
 Grid DepthNeck::every(TransformerBuilder& builder, uint32_t step) {
-  Grid grid{patches_.unit, (patches_.lines - 1) / step + 1, (patches_.columns - 1) / step + 1};
+  Grid grid{patches_.unit,
+            (patches_.lines - 1) / step + 1,
+            (patches_.columns - 1) / step + 1,
+            {patches_.scale.times, step}};
+  if (grid.scale.times != 0) {
+    // Of a times b patches it has ceil(a / step) * ceil(b / step), which are not more than ceil(a b / step).
+    grid.unit = builder.add_groups(patches_.unit, step, 1);
+    return grid;
+  }
   const uint32_t ratio = patches_.places() / grid.places();
   grid.unit = builder.add_groups(patches_.unit, ratio, patches_.places() - (grid.places() - 1) * ratio);
   return grid;
@@ -126,7 +142,7 @@ View DepthNeck::convolve(TransformerBuilder& builder, const Conv& conv, View in,
   View window = in;
   if (conv.side != 1) {
     window = builder.new_value(taps * in.width, to.unit);
-    builder.add(GridFramesNode{from.columns, conv.side, conv.side / 2, conv.step, 0, in, window});
+    builder.add(GridFramesNode{from.columns, conv.side, conv.side / 2, conv.step, 0, in, window, from.scale});
   }
   return linear(builder, conv, window, to.unit, weight, std::move(bias));
 }
@@ -144,7 +160,7 @@ View DepthNeck::grow(TransformerBuilder& builder, const Conv& conv, View in, con
   for (uint32_t tap = 0; tap < taps; ++tap) bias.insert(bias.end(), own_bias.begin(), own_bias.end());
   const View wide = linear(builder, conv, in, patches_.unit, weight, std::move(bias));
   const View out = builder.new_value(width, to.unit);
-  builder.add(SplitRowsNode{wide, out, patches_.columns});
+  builder.add(SplitRowsNode{wide, out, patches_.columns, patches_.scale.times != 0});
   return out;
 }
 
@@ -157,14 +173,14 @@ void DepthNeck::take(TransformerBuilder& builder, size_t map) {
   const View normed = builder.new_value(width, Unit::token),
              patches = builder.new_value(width, patches_.unit);
   builder.norm("backbone_norm", "backbone.layernorm", builder.x(), normed);
-  builder.add(GridFramesNode{patches_.columns, 1, 0, 1, builder.picture().before, normed, patches});
+  builder.add(
+      GridFramesNode{patches_.columns, 1, 0, 1, builder.picture().before, normed, patches, patches_.scale});
   View feature = convolve(builder, {source + "projection", label + "projection", spec.width, 1}, patches,
                           patches_, patches_);
   Grid grid = patches_;
   Conv conv{source + "resize", label + "resize", spec.width};
   if (spec.times > 1) {
-    grid = {builder.add_parts(patches_.unit, spec.times * spec.times), patches_.lines * spec.times,
-            patches_.columns * spec.times};
+    grid = grown(patches_, builder.add_parts(patches_.unit, spec.times * spec.times), spec.times);
     conv.side = spec.times;
     feature = grow(builder, conv, feature, grid);
   } else if (spec.step > 1) {
@@ -192,7 +208,7 @@ View DepthNeck::residual_block(TransformerBuilder& builder, const std::string& s
 
 View DepthNeck::resize(TransformerBuilder& builder, View in, const Grid& from, const Grid& to) {
   const View out = builder.new_value(in.width, to.unit);
-  builder.add(GridResizeNode{from.columns, to.columns, in, out});
+  builder.add(GridResizeNode{from.columns, to.columns, in, out, from.scale, to.scale});
   return out;
 }
 
@@ -212,23 +228,22 @@ void DepthNeck::finish(TransformerBuilder& builder) {
       builder.add(ScaleRowsNode{own, sum, -1, 1.0f, fused});
     }
     sum = residual_block(builder, source + "residual_layer2.", label + "sum.", sum, grid);
-    const Grid to =
-        map != 0 ? grids_[map - 1] : Grid{builder.add_parts(grid.unit, 4), 2 * grid.lines, 2 * grid.columns};
+    const Grid to = map != 0 ? grids_[map - 1] : grown(grid, builder.add_parts(grid.unit, 4), 2);
     const View resized = resize(builder, sum, grid, to);
     grid = to;
     fused = convolve(builder, {source + "projection", label + "projection", spec_.fused_width, 1}, resized,
                      grid, grid);
   }
   View depth = convolve(builder, {"head.conv1", "head.1", spec_.fused_width / 2}, fused, grid, grid);
-  const Grid pixels{builder.add_parts(patches_.unit, format.patch * format.patch), format.height,
-                    format.width};
+  const Grid pixels =
+      grown(patches_, builder.add_parts(patches_.unit, format.patch * format.patch), format.patch);
   depth = resize(builder, depth, grid, pixels);
   depth = convolve(builder, {"head.conv2", "head.2", spec_.head_width, kConvSide, 1, Activation::relu}, depth,
                    pixels, pixels);
   depth = convolve(builder, {"head.conv3", "head.3", 1, 1, 1, spec_.last}, depth, pixels, pixels);
   builder.scale(depth, spec_.most);
   const View rows = builder.new_value(format.patch * format.patch, patches_.unit);
-  builder.add(GridFramesNode{pixels.columns, format.patch, 0, format.patch, 0, depth, rows});
+  builder.add(GridFramesNode{pixels.columns, format.patch, 0, format.patch, 0, depth, rows, pixels.scale});
   builder.put_out(rows);
 }
 
@@ -308,6 +323,7 @@ TransformerSpec read_depth_anything(const Source&, Config& config) {
   TransformerSpec spec = read_dinov2_layers(inner, "backbone.");
   require_flag(inner, "reshape_hidden_states", false);
   require_flag(inner, "apply_layernorm", true);
+  spec.picture.resizes_in_run = true;
   set_rows(spec);
   spec.names.final_norm.clear();  // of each map by itself
   spec.names.ignored_starts = {"neck.fusion_stage.layers.0.residual_layer1."};

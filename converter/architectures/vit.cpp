@@ -231,11 +231,16 @@ void yolos_layer(TransformerBuilder& builder, const LayerSpec& layer, const std:
     const uint32_t width = builder.x().width, stored = builder.stored_positions() * width;
     const std::vector<float> all = builder.tensors().table(table, 1, tables * stored);
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(size_t{layer.weights - 1} * stored);
-    std::vector<float> values = builder.positions_of_picture({first, first + stored}, width);
-    const auto rows = static_cast<uint32_t>(values.size() / width);
-    const int32_t weight = builder.add_weight(
-        {prefix_of(layer) + "positions", DType::f32, true, rows, width, {}, std::move(values)});
-    builder.add(PositionsNode{weight, builder.x()});
+    std::vector<float> values(first, first + stored);
+    const std::string name = prefix_of(layer) + "positions";
+    if (builder.resizes_in_run()) {
+      builder.add_grid_positions(name, std::move(values));
+    } else {
+      values = builder.positions_of_picture(std::move(values), width);
+      const auto rows = static_cast<uint32_t>(values.size() / width);
+      const int32_t weight = builder.add_weight({name, DType::f32, true, rows, width, {}, std::move(values)});
+      builder.add(PositionsNode{weight, builder.x()});
+    }
   }
   builder.layer(layer);
 }
@@ -254,7 +259,7 @@ TransformerSpec read_yolos(const Source& source, Config& config) {
   spec.head.probabilities = Probabilities::softmax;
   spec.head.output = "class_labels_classifier.layers.";
   picture.boxes = "bbox_predictor.layers.";
-  picture.resizes_positions = true;
+  picture.resizes_positions = picture.resizes_in_run = true;
   spec.head.labels = read_labels(source, config, spec.head.output + "2", 1);
   spec.head.width = static_cast<uint32_t>(spec.head.labels.size()) + 1;
   set_rows(spec);

@@ -113,7 +113,9 @@ WeightPart TransformerBuilder::patch_projection() {
 void TransformerBuilder::add_picture_rows(const std::vector<float>& bias) {
   const PictureSpec& picture = spec_.picture;
   const PictureFormat& format = picture.format;
-  const uint32_t width = x_.width, patches = spec_.context - format.before - format.after;
+  const bool in_run = resizes_in_run();
+  const uint32_t width = x_.width, patches = in_run ? picture.table.rows * picture.table.columns
+                                                    : spec_.context - format.before - format.after;
   charge_table({patches, width});
   std::vector<float> rows;
   const auto append = [&](const std::vector<float>& more) {
@@ -130,11 +132,21 @@ void TransformerBuilder::add_picture_rows(const std::vector<float>& bias) {
     for (size_t i = 0; i < size_t{format.before} * width; ++i) rows[i] += positions[i];
   } else if (!picture.positions.empty() && format.positions_side == 0) {
     const uint32_t first = picture.positions_of_patches ? format.before : 0;
-    const std::vector<float> positions = position_rows();
+    const std::vector<float> positions =
+        in_run ? tensors_.table(picture.positions, 1, stored_positions() * width) : position_rows();
     for (size_t i = 0; i < positions.size(); ++i) rows[size_t{first} * width + i] += positions[i];
   }
+  if (in_run) return add_grid_positions("positions", std::move(rows));
   const uint32_t count = static_cast<uint32_t>(rows.size() / width);
   add(PositionsNode{add_weight({"positions", DType::f32, true, count, width, {}, std::move(rows)}), x_});
+}
+
+void TransformerBuilder::add_grid_positions(const std::string& name, std::vector<float> rows) {
+  const PictureSpec& picture = spec_.picture;
+  const auto count = static_cast<uint32_t>(rows.size() / x_.width);
+  add(GridPositionsNode{picture.table.rows, picture.table.columns, picture.format.before,
+                        picture.format.after,
+                        add_weight({name, DType::f32, true, count, x_.width, {}, std::move(rows)}), x_});
 }
 
 /// The query is the same for every picture, and attention has one for each row: a norm of weight 0 whose bias

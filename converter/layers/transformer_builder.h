@@ -140,6 +140,10 @@ class TransformerBuilder {
   std::vector<float> positions_of_picture(std::vector<float> stored, uint32_t width) const;
   /// Rows that the source stores of them.
   uint32_t stored_positions() const;
+  /// Adds rows [before + stored patches + after, width], those of patches resized to each picture.
+  void add_grid_positions(const std::string& name, std::vector<float> rows);
+  /// Says whether positions are resized to each picture in the run.
+  bool resizes_in_run() const { return picture().any_size && spec_.picture.resizes_in_run; }
   /// Parts of each row become rows of their own, which new values have from now on.
   View split_rows(View wide, uint32_t parts);
   /// Groups of the rows that new values have, who keep theirs.

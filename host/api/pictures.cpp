@@ -18,16 +18,16 @@ namespace {
 
 using nlohmann::json;
 
-/// Encodes a picture, of wanted sides or, without, the model's own; returns its sides before it became pixel
-/// values.
+/// Encodes a picture, of wanted sides or, without, those that it chooses or the model's own; returns its
+/// sides before it became pixel values.
 host::Result<pictures::Sides> encode(host::PictureEncoder& encoder, const mote_host_input& input,
                                      const std::optional<pictures::WantedSides>& wanted,
                                      const host::Hooks& hooks) {
   const Picture picture(input);
   pictures::Sides sides{};
-  if (wanted) {
+  if (wanted || encoder.lets_choose()) {
     const pictures::SizedValues sized =
-        pictures::sized_values(picture.rows(hooks), encoder.picture(), *wanted, {}, &sides);
+        pictures::sized_values(picture.rows(hooks), encoder.picture(), wanted, {}, &sides);
     MOTE_TRY(encoder.set_size(sized.height, sized.width, picture.name()));
     MOTE_TRY(encoder.encode(sized.values, hooks, picture.name()));
     return sides;
@@ -55,8 +55,8 @@ host::Result<KeptPictures*> kept_of(mote_host& opened, Turn& turn, bool any_size
   });
 }
 
-host::Result<host::PictureEncoder*> encoder_of(mote_host& opened, Turn& turn) {
-  MOTE_TAKE(KeptPictures* const kept, kept_of(opened, turn));
+host::Result<host::PictureEncoder*> encoder_of(mote_host& opened, Turn& turn, bool any_size) {
+  MOTE_TAKE(KeptPictures* const kept, kept_of(opened, turn, any_size));
   return &kept->encoder;
 }
 
@@ -79,15 +79,16 @@ host::Status detect(mote_host& opened, Inputs inputs, const char* json_options, 
   Options options(json_options);
   float threshold = 0.5f;
   options.read("threshold", threshold, 0.0f, 1.0f);
+  const std::optional<pictures::WantedSides> size = read_picture_size(options);
   options.finish();
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "pictures", hooks);
-  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
+  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn, size.has_value()));
   if (opened.model->task() != MOTE_TASK_DETECT)
     return host::failed("{} finds no boxes", opened.model->name());
   reply.json = json::array();
   for (const mote_host_input& input : inputs) {
-    MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, std::nullopt, hooks));
+    MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, size, hooks));
     MOTE_TAKE(const std::vector<host::Box> boxes, encoder->boxes(sides, threshold));
     json found = json::array();
     for (const host::Box& box : boxes) {
@@ -117,13 +118,14 @@ host::Status depth(mote_host& opened, const mote_host_input& input, const char* 
   Options options(json_options);
   std::string output;
   options.read("output", output);
+  const std::optional<pictures::WantedSides> size = read_picture_size(options);
   options.finish();
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "pictures", hooks);
-  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn));
+  MOTE_TAKE(host::PictureEncoder* const encoder, encoder_of(opened, turn, size.has_value()));
   if (opened.model->task() != MOTE_TASK_MEASURE_DEPTH)
     return host::failed("{} measures no depth", opened.model->name());
-  MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, std::nullopt, hooks));
+  MOTE_TAKE(const pictures::Sides sides, encode(*encoder, input, size, hooks));
   const std::vector<float> depths = encoder->depths();
   pictures::Stretch stretch(depths, {encoder->picture().height, encoder->picture().width}, sides);
   const bool writes = !output.empty();

@@ -20,7 +20,11 @@ Raster resized_to(const Raster& picture, Sides sides, Filter filter, const Limit
 }
 
 void FittedResampler::check_rows(Sides sides) const {
-  const uint32_t patch = info_.patch;
+  const uint32_t patch = info_.patch, unit = patch * info_.merge;
+  if (sides.height == 0 || sides.width == 0 || sides.height % unit != 0 || sides.width % unit != 0)
+    convert::fail(
+        "a picture of {} x {} pixels becomes {} x {}; this model takes sides that are multiples of {}",
+        own_.width, own_.height, sides.width, sides.height, unit);
   const uint64_t rows = uint64_t{sides.height / patch} * (sides.width / patch) + info_.before + info_.after;
   if (rows > info_.most_rows)
     convert::fail("a picture of {} x {} pixels becomes {} x {}, of {} rows; this model takes at most {}",
@@ -33,8 +37,8 @@ void FittedResampler::begin(uint32_t width, uint32_t height, Turn turn) {
   if (wanted_) {
     steps_.sides = wanted_sides(own_, *wanted_, info_.patch * info_.merge);
     steps_.crop = {};
-    check_rows(steps_.sides);
   }
+  if (own_sides_ && info_.any_size != 0) check_rows(steps_.sides);
   const Sides made = own_sides_ ? steps_.sides : Sides{info_.height, info_.width};
   resampler_.emplace(
       Shape{steps_.sides, steps_.crop, made.height, made.width, steps_.filter, steps_.takes_others}, limits_);

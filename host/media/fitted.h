@@ -24,8 +24,8 @@ Raster resized_to(const Raster& picture, Sides sides, Filter filter, const Limit
 /// Makes a picture of what a model's steps make of its size; of a model of tiles, before it is cut.
 class FittedResampler : public RowSink {
  public:
-  /// With `own_sides` the result has the sides that the steps give, else the model's, and another picture is
-  /// refused.
+  /// With `own_sides` the result has the sides that the steps give, of at most the rows that a model of any
+  /// size takes, else the model's, and another picture is refused.
   FittedResampler(const mote_picture_info& info, bool own_sides, const Limits& limits)
       : info_(info), own_sides_(own_sides), limits_(limits) {}
   /// The result has the wanted sides in place of what the steps resize to and crop.
@@ -44,7 +44,8 @@ class FittedResampler : public RowSink {
   Raster result() const { return {made_.height, made_.width, resampler_->result()}; }
 
  private:
-  /// Refuses sides of more rows than the model takes, before their memory is taken.
+  /// Refuses sides that are no multiples of the patch or of more rows than the model takes, before their
+  /// memory is taken.
   void check_rows(Sides sides) const;
 
   const mote_picture_info& info_;

@@ -24,6 +24,10 @@ void resize_pixels(const Step& step, Prepared& made) {
   made.sides = rounded_sides(made.sides, step.multiple, step.least, step.most, double{step.factor});
 }
 
+void resize_patches(const Step& step, Prepared& made) {
+  made.sides = patched_sides(made.sides, step.multiple, step.most);
+}
+
 void resize_longer(const Step& step, Prepared& made) {
   made.sides = longest_sides(made.sides, step.height, step.most);
 }
@@ -41,8 +45,8 @@ void normalize(const Step& step, Prepared& made) {
 
 /// The functions of steps, by mote_picture_step_kind.
 constexpr void (*kSteps[])(const Step&, Prepared&) = {
-    resize,        resize_shorter, resize_bounded, resize_evenly, resize_pixels,
-    resize_longer, crop,           tile,           rescale,       normalize};
+    resize, resize_shorter, resize_bounded, resize_evenly, resize_pixels, resize_longer,
+    crop,   tile,           rescale,        normalize,     resize_patches};
 
 }  // namespace
 

@@ -88,10 +88,11 @@ std::vector<float> pixel_values(const RowSource& rows, const mote_picture_info& 
   return values_of(fitted.result(), fitted.steps());
 }
 
-SizedValues sized_values(const RowSource& rows, const mote_picture_info& info, const WantedSides& wanted,
-                         const Limits& limits, Sides* own) {
+SizedValues sized_values(const RowSource& rows, const mote_picture_info& info,
+                         const std::optional<WantedSides>& wanted, const Limits& limits, Sides* own) {
   check_steps(info);
-  FittedResampler fitted(info, wanted, limits);
+  FittedResampler fitted =
+      wanted ? FittedResampler(info, *wanted, limits) : FittedResampler(info, true, limits);
   rows(fitted);
   if (own != nullptr) *own = fitted.own();
   const Raster made = fitted.result();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,16 +30,17 @@ std::vector<float> pixel_values(std::span<const std::byte> file, const std::stri
                                 const mote_picture_info& info, const Limits& limits = {},
                                 Sides* own = nullptr);
 
-/// The pixel values [3, height, width] of a picture of wanted sides.
+/// The pixel values [3, height, width] of a picture of sides that are not the model's own.
 struct SizedValues {
   uint32_t height, width;
   std::vector<float> values;
 };
 
-/// Returns the pixel values of a model of any size, by the steps of its file but for the size, which is as
+/// Returns the pixel values of a model of any size, by the steps of its file but for the size, where one is
 /// wanted. Throws convert::Error. `own` becomes the sides of the picture, unless it is null.
-SizedValues sized_values(const RowSource& rows, const mote_picture_info& info, const WantedSides& wanted,
-                         const Limits& limits = {}, Sides* own = nullptr);
+SizedValues sized_values(const RowSource& rows, const mote_picture_info& info,
+                         const std::optional<WantedSides>& wanted, const Limits& limits = {},
+                         Sides* own = nullptr);
 
 /// The parts that a model takes of one picture: tiles from left to right and then down, and the whole behind
 /// them, or the whole alone.

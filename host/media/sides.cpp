@@ -57,6 +57,19 @@ Sides rounded_sides(Sides own, uint32_t unit, uint32_t least, uint32_t most, dou
   return {static_cast<uint32_t>(rows), static_cast<uint32_t>(columns)};
 }
 
+Sides patched_sides(Sides own, uint32_t unit, uint32_t most) {
+  constexpr double kNear = 1e-5;
+  const auto units = [&](double factor, uint32_t side) {
+    return std::max(1.0, std::ceil(side * factor / unit));
+  };
+  double least = kNear / 10, largest = 100.0;
+  while (largest - least >= kNear) {
+    const double factor = (least + largest) / 2;
+    (units(factor, own.height) * units(factor, own.width) <= most ? least : largest) = factor;
+  }
+  return {unit * whole(units(least, own.height)), unit * whole(units(least, own.width))};
+}
+
 Sides longest_sides(Sides own, uint32_t longest, uint32_t most) {
   const double ratio = static_cast<double>(own.width) / own.height;
   const auto even = [](double side) {

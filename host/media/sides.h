@@ -26,6 +26,10 @@ Sides even_sides(Sides own, Sides wanted, uint32_t unit);
 /// Throws convert::Error for a side more than `ratio` times the other.
 Sides rounded_sides(Sides own, uint32_t unit, uint32_t least, uint32_t most, double ratio);
 
+/// Multiples of `unit` with at most `most` squares of it, by the largest factor of both sides that a search
+/// by halves finds (SigLIP 2).
+Sides patched_sides(Sides own, uint32_t unit, uint32_t most);
+
 /// The longer side becomes `longest`, the other even where it can be, none more than `most` (Idefics3).
 Sides longest_sides(Sides own, uint32_t longest, uint32_t most);
 

@@ -36,8 +36,12 @@ std::vector<float> depth_map(const mote_picture_info& picture, const Session& se
   return map;
 }
 
-PictureEncoder::PictureEncoder(const mote_picture_info& picture, RowsEncoder encoder, uint32_t most_rows)
-    : picture_(picture), encoder_(std::move(encoder)), rows_(size_t{most_rows} * picture_.row_width) {}
+PictureEncoder::PictureEncoder(const mote_picture_info& picture, RowsEncoder encoder, uint32_t most_rows,
+                               bool any_size)
+    : picture_(picture),
+      encoder_(std::move(encoder)),
+      rows_(size_t{most_rows} * picture_.row_width),
+      any_size_(any_size) {}
 
 Result<PictureEncoder> PictureEncoder::make(const Model& model, const SessionChoices& choices,
                                             bool any_size) {
@@ -47,16 +51,18 @@ Result<PictureEncoder> PictureEncoder::make(const Model& model, const SessionCho
   if (any_size && picture.any_size == 0)
     return failed("{} takes pictures of {} x {} pixels alone; a file for any size is made by its conversion",
                   model.name(), picture.width, picture.height);
+  any_size = any_size || pictures::chooses_size(picture);
   const uint32_t rows = any_size ? picture.most_rows : picture.rows;
   MOTE_TAKE(RowsEncoder encoder, RowsEncoder::make(model, choices, rows, rows_with_outputs(model, picture)));
   if (any_size) encoder.set_rows(picture.rows);
-  return PictureEncoder(picture, std::move(encoder), rows);
+  return PictureEncoder(picture, std::move(encoder), rows, any_size);
 }
 
 Status PictureEncoder::set_size(uint32_t height, uint32_t width, std::string_view name) {
   mote_error error = {};
   MOTE_TRY(from_core(mote_picture_of_size(model().get(), height, width, &picture_, &error), error, name));
-  encoder_.set_rows(picture_.rows);
+  encoder_.set_rows(picture_.rows, width / picture_.patch);
+  if (model().task() == MOTE_TASK_DETECT) encoder_.set_wanted(picture_.rows - picture_.after);
   return {};
 }
 

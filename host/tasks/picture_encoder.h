@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/media/chosen_size.h"
 #include "host/media/sides.h"
 #include "host/tasks/rows_encoder.h"
 #include "mote/pictures.h"
@@ -30,10 +31,12 @@ struct Box {
 class PictureEncoder {
  public:
   /// Fails for a model that takes no pictures, and with `any_size` for one that takes one size alone. The
-  /// model must outlive the encoder, whose memory is for the model's own size or, with `any_size`, for the
-  /// most rows.
+  /// model must outlive the encoder, whose memory is for the model's own size or, with `any_size` or
+  /// where pictures choose their size, for the most rows.
   static Result<PictureEncoder> make(const Model& model, const SessionChoices& choices,
                                      bool any_size = false);
+  /// Says whether the encoder, one of any size, takes pictures whose sides are their own choice.
+  bool lets_choose() const { return any_size_ && pictures::chooses_size(picture_); }
 
   const Model& model() const { return encoder_.model(); }
   const mote_output_info& output() const { return encoder_.output(); }
@@ -59,11 +62,12 @@ class PictureEncoder {
   Result<std::vector<Box>> boxes(pictures::Sides sides, float threshold) const;
 
  private:
-  PictureEncoder(const mote_picture_info& picture, RowsEncoder encoder, uint32_t most_rows);
+  PictureEncoder(const mote_picture_info& picture, RowsEncoder encoder, uint32_t most_rows, bool any_size);
 
   mote_picture_info picture_;
   RowsEncoder encoder_;
   std::vector<float> rows_;  // [most rows, row_width]
+  bool any_size_;
 };
 
 }  // namespace mote::host

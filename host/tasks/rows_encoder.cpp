@@ -24,6 +24,7 @@ Status RowsEncoder::encode(std::span<const float> values, const Hooks& hooks, st
   batch.values = values.data();
   batch.lengths = &length_;
   batch.count = 1;
+  if (columns_ != 0) batch.columns = &columns_;
   if (output().of_sequences == 0 && !wanted_.empty()) {
     batch.rows = wanted_.data();
     batch.row_count = static_cast<uint32_t>(wanted_.size());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,14 @@ class RowsEncoder {
   const mote_output_info& output() const { return model_->output(); }
   const Session& session() const { return session_; }
 
-  /// Makes later sequences have so many rows, at most those of make.
-  void set_rows(uint32_t rows) { length_ = rows; }
+  /// Makes later sequences have so many rows, at most those of make, and the patches of pictures of any size
+  /// lines of so many; 0: of the model's own size.
+  void set_rows(uint32_t rows, uint32_t columns = 0) {
+    length_ = rows;
+    columns_ = columns;
+  }
+  /// Makes rows from `first` on those with outputs, as many as there were. Allocates nothing.
+  void set_wanted(uint32_t first) { std::iota(wanted_.begin(), wanted_.end(), first); }
 
   /// Encodes the values [rows, width]; `what` names them in messages. Outputs stay until the next call.
   Status encode(std::span<const float> values, const Hooks& hooks, std::string_view what);
@@ -43,7 +50,7 @@ class RowsEncoder {
   explicit RowsEncoder(const Model& model) : model_(&model) {}
 
   const Model* model_;
-  uint32_t length_ = 0;
+  uint32_t length_ = 0, columns_ = 0;
   std::vector<uint32_t> wanted_;
   Session session_;
 };

@@ -172,6 +172,7 @@ Status TextEncoder::encode(const std::vector<EncodedText>& texts, const Hooks& h
                            static_cast<uint32_t>(wanted.size()),
                            nullptr,
                            {},
+                           {},
                            {}};
     MOTE_TRY(host::encode(session_, batch, hooks, model_->name()));
     for (size_t i = first; i < end; ++i) use(i, first_rows[i - first]);

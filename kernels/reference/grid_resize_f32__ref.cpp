@@ -32,17 +32,18 @@ void grid_resize_f32(const GridResizeArgs& args, Range rows, void*) {
   for (uint32_t t = rows.begin; t < rows.end; ++t) {
     sequence = args.rows.sequence_of(t, sequence);
     const GridRows::Span span = args.rows.rows_in(sequence);
-    const uint32_t lines = (span.end - span.begin) / args.columns, begin = args.rows.begin_out(sequence);
-    const uint32_t out_lines = (args.rows.begin_out(sequence + 1) - begin) / args.out_columns;
-    const uint32_t y = (t - begin) / args.out_columns, x = (t - begin) % args.out_columns;
+    const uint32_t begin = args.rows.begin_out(sequence), end = args.rows.begin_out(sequence + 1);
+    const GridSize from = args.rows.size_of(sequence, args.scale, args.columns, span.end - span.begin);
+    const GridSize to = args.rows.size_of(sequence, args.out_scale, args.out_columns, end - begin);
+    const uint32_t y = (t - begin) / to.columns, x = (t - begin) % to.columns;
     float* out = args.out[t];
-    if (lines == 0 || y >= out_lines) {
+    if (from.lines == 0 || y >= to.lines) {
       memset(out, 0, args.width * sizeof(float));
       continue;
     }
-    const Between down = between(y, lines, out_lines), across = between(x, args.columns, args.out_columns);
-    const uint32_t upper = span.begin + down.first * args.columns,
-                   lower = span.begin + down.second * args.columns;
+    const Between down = between(y, from.lines, to.lines), across = between(x, from.columns, to.columns);
+    const uint32_t upper = span.begin + down.first * from.columns,
+                   lower = span.begin + down.second * from.columns;
     const float *a = args.in[upper + across.first], *b = args.in[upper + across.second],
                 *c = args.in[lower + across.first], *d = args.in[lower + across.second];
     for (uint32_t i = 0; i < args.width; ++i)

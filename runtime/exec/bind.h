@@ -73,6 +73,7 @@ struct Places {
   const uint32_t* first_seen;  // [sequence], of models with a memory; else null
   const FixedStateView* fixed_states;
   SequenceRows by_sequence;
+  GridSize* grids;  // [batch] patches of the run's sequences, of pictures of any size (grids.h); else null
 };
 
 /// Bytes of scratch that a call of the step with `rows` rows needs.

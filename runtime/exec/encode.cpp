@@ -8,6 +8,7 @@
 #include "runtime/exec/compute.h"
 #include "runtime/exec/encode.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/grids.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/memory.h"
 
@@ -66,6 +67,11 @@ mote_status fail_room(const mote_session* session, uint64_t outputs, mote_error*
               session->options.logit_rows);
 }
 
+/// Returns the patches in a line of the sequence's picture; 0: the model's own.
+uint32_t columns_of(const mote_batch& batch, uint32_t sequence) {
+  return batch.columns == nullptr ? 0 : batch.columns[sequence];
+}
+
 /// Checks that the sequences fit a run; *total becomes the number of their tokens.
 mote_status check_lengths(const mote_session* session, const mote_batch& batch, uint32_t* total,
                           mote_error* error) {
@@ -85,6 +91,7 @@ mote_status check_lengths(const mote_session* session, const mote_batch& batch, 
     tokens += batch.lengths[i];
     mote_status status = check_source(session, whole_program(*session->model), i, error);
     if (status == MOTE_OK) status = check_least(encoding_program(session), i, batch.lengths[i], error);
+    if (status == MOTE_OK) status = check_grid(*session, i, batch.lengths[i], columns_of(batch, i), error);
     if (status != MOTE_OK) return status;
   }
   if (tokens > options.chunk) {
@@ -197,6 +204,7 @@ mote_status check_sequences(const mote_session* session, uint32_t program, const
     mote_status status = check_source(session, program, sequence, error);
     const file::Program& file = *session->programs[program].file;
     if (status == MOTE_OK) status = check_least(file, sequence, length, error);
+    if (status == MOTE_OK) status = check_grid(*session, sequence, length, 0, error);
     if (status != MOTE_OK) return status;
     first += length;
   }
@@ -344,7 +352,7 @@ mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mo
   mote::begin_run(session, program);
   mote::begin_memory(session, batch->continues != 0);
   for (uint32_t i = 0; i < batch->count; ++i) {
-    mote::begin_sequence(session, i, batch->lengths[i]);
+    mote::begin_sequence(session, i, batch->lengths[i], mote::columns_of(*batch, i));
     for (uint32_t left = batch->lengths[i]; left > 0; --left) {
       const uint32_t row = session->run.rows;
       if (width != 0) mote::set_input(session, batch->values + size_t{row} * width);

@@ -6,6 +6,7 @@
 #include "runtime/exec/fixed_state.h"
 #include "runtime/exec/fork.h"
 #include "runtime/exec/global_tokens.h"
+#include "runtime/exec/grids.h"
 #include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
@@ -226,7 +227,7 @@ void add_no_row(mote_session* session) { session->logit_index[session->run.outpu
 
 void set_input(mote_session* session, const float* values) { session->inputs[session->run.rows] = values; }
 
-void begin_sequence(mote_session* session, uint32_t sequence, uint32_t length) {
+void begin_sequence(mote_session* session, uint32_t sequence, uint32_t length, uint32_t columns) {
   Run& run = session->run;
   const uint32_t first = run.rows;
   for (uint32_t i = 0; i < length; ++i) {
@@ -235,6 +236,7 @@ void begin_sequence(mote_session* session, uint32_t sequence, uint32_t length) {
     session->sequences[first + i] = static_cast<int32_t>(sequence);
   }
   place_behind_memory(session, sequence, first, length);
+  set_grid(*session, run.sequences, length, columns);
   session->starts[run.sequences++] = first;
   session->starts[run.sequences] = first + length;
   if (length - 1 > run.last_position) run.last_position = length - 1;

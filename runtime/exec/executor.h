@@ -23,7 +23,7 @@ void set_input(mote_session* session, const float* values);
 
 /// Begins the next sequence of a program of whole ones; then its `length` tokens are added. Without sources
 /// the sequences are 0, 1, ...
-void begin_sequence(mote_session* session, uint32_t sequence, uint32_t length);
+void begin_sequence(mote_session* session, uint32_t sequence, uint32_t length, uint32_t columns = 0);
 void add_token(mote_session* session, int32_t id, int32_t token_type);
 
 /// Once all sequences are added: the first of them, or the next (passes.h), are what continue_run computes.

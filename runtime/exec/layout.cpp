@@ -187,6 +187,7 @@ void take_tables(Arena& arena, mote_session* s) {
     s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
   }
   take_memory(arena, s);
+  s->places.grids = takes_grids(*s->model) ? arena.take<GridSize>(options.batch) : nullptr;
   s->places.streams[kTokens] = {nullptr,      0,         s->positions, s->sequences,
                                 s->last_seen, s->starts, nullptr,      nullptr};
   take_groups(arena, s);

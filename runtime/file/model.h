@@ -151,6 +151,13 @@ inline bool has_kv(const file::Model& root) {
   return false;
 }
 
+/// Says whether operations depend on the patches in a line of each picture, which come with it.
+inline bool takes_grids(const mote_model& model) {
+  const file::Picture* picture = kHasMedia ? model.root->picture() : nullptr;
+  return picture != nullptr && picture->any_size() &&
+         (model.root->required_features() & file::Feature::grid_sizes) != file::Feature::NONE;
+}
+
 /// Floats that a row of the program is given; 0: it is given an id.
 uint32_t input_width(const file::Program& program);
 /// Says whether the program looks ids up; it may take floats besides.

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/cubic_taps.h"
 #include "mote/pictures.h"
 #include "runtime/error.h"
 #include "runtime/file/model.h"
@@ -12,7 +13,7 @@ namespace {
 
 /// Returns the place of a kind among those that follow each other.
 uint32_t stage_of(file::PictureStepKind kind) {
-  if (kind < file::PictureStepKind::crop) return 0;
+  if (kind < file::PictureStepKind::crop || kind == file::PictureStepKind::resize_patches) return 0;
   if (kind <= file::PictureStepKind::tile) return 1;
   return kind == file::PictureStepKind::rescale ? 2 : 3;
 }
@@ -36,6 +37,9 @@ bool fits_step(const file::Picture& picture, const file::PictureStep& step) {
     case PictureStepKind::resize_pixels:
       return filters && picture.any_size() && step.least() != 0 && step.least() <= step.most() &&
              step.multiple() == picture.patch() * picture.merge() && step.factor() >= 1.0f;
+    case PictureStepKind::resize_patches:
+      return filters && picture.any_size() && step.most() != 0 &&
+             step.multiple() == picture.patch() * picture.merge();
     case PictureStepKind::resize_longer:
       return filters && is_side(step.height()) && is_side(step.most());
     case PictureStepKind::crop:
@@ -66,7 +70,7 @@ bool fits_steps(const file::Picture& picture) {
     fits = fits_step(picture, step) && longer == tiles && (!longer || step.height() >= next->height()) &&
            (next == nullptr || stage_of(step.kind()) < stage_of(next->kind())) &&
            (i != 0 || step.kind() != PictureStepKind::tile);
-    if (step.kind() == PictureStepKind::resize_pixels)
+    if (step.kind() == PictureStepKind::resize_pixels || step.kind() == PictureStepKind::resize_patches)
       fits = fits && next != nullptr && stage_of(next->kind()) == 2;
   }
   return fits && picture.steps()->Get(count - 2)->kind() == PictureStepKind::rescale &&
@@ -147,33 +151,11 @@ float corner_weight_of(uint32_t side, uint32_t patches, size_t place, uint32_t a
   return weight < 0.0f ? 0.0f : weight;
 }
 
-/// The four positions of a side that a place is made of by cubic convolution (a = -0.75), and their weights:
-/// torch's bicubic interpolation without antialiasing and aligned corners.
-struct CubicTaps {
-  uint32_t at[4];
-  float weights[4];
-};
-
-CubicTaps cubic_taps(uint32_t side, uint32_t patches, size_t place) {
-  constexpr float kA = -0.75f;
-  const float scale = static_cast<float>(side) / static_cast<float>(patches);
-  const float middle = scale * (static_cast<float>(place) + 0.5f) - 0.5f, first = floorf(middle);
-  CubicTaps taps;
-  for (int i = 0; i < 4; ++i) {
-    const float at = first + static_cast<float>(i - 1), last = static_cast<float>(side - 1);
-    const float x = fabsf(middle - at);
-    taps.at[i] = static_cast<uint32_t>(at < 0.0f ? 0.0f : at > last ? last : at);
-    taps.weights[i] = i == 1 || i == 2 ? ((kA + 2.0f) * x - (kA + 3.0f)) * x * x + 1.0f
-                                       : ((kA * x - 5.0f * kA) * x + 8.0f * kA) * x - 4.0f * kA;
-  }
-  return taps;
-}
-
 /// `out` is 0.
 void write_cubic_positions(const mote_picture_info& info, size_t y, size_t x, float* out) {
   const uint32_t side = info.positions_side;
-  const CubicTaps rows = cubic_taps(side, info.height / info.patch, y),
-                  columns = cubic_taps(side, info.width / info.patch, x);
+  const CubicTaps rows = cubic_taps(side, info.height / info.patch, static_cast<uint32_t>(y)),
+                  columns = cubic_taps(side, info.width / info.patch, static_cast<uint32_t>(x));
   for (size_t i = 0; i < 4; ++i) {
     for (size_t k = 0; k < 4; ++k)
       out[size_t{rows.at[i]} * side + columns.at[k]] += rows.weights[i] * columns.weights[k];

@@ -10,6 +10,7 @@ struct GridFrames : OverGrid<GridFramesArgs> {
   static void details(const file::GridFrames& op, To& to) {
     to.detail(op.reach(), " x ", op.reach(), " places, lines of ", op.columns(), ", step ", op.step(), ", ",
               op.before(), " before");
+    if (op.times() != 0) to.detail("of any size");
   }
 };
 
@@ -23,15 +24,15 @@ inline void Binder::bind(const file::GridFrames& op, Step* step) {
         " places behind ", op.skip(), " rows");
   check(window, "a window of ", op.reach(), " places, ", op.before(), " of them before, in steps of ",
         op.step());
+  const GridScale scale = this->scale(op.times(), op.every());
   if (status_ != MOTE_OK) return;
   const uint32_t room = op.columns() + 2 * op.before();
   check(room >= op.reach(), "a window of ", op.reach(), " places in lines of ", op.columns());
   width(rows.out, uint64_t{op.reach()} * op.reach() * rows.in.width, "out");
   apart(op);
-  step->grid_frames = {rows.in.width,  op.columns(), (room - op.reach()) / op.step() + 1,
-                       op.reach(),     op.before(),  op.step(),
-                       op.skip(),      pictures,     in_one_lane(rows.in.const_rows()),
-                       rows.out.rows()};
+  step->grid_frames = {
+      rows.in.width, op.columns(), scale,    (room - op.reach()) / op.step() + 1, op.reach(),     op.before(),
+      op.step(),     op.skip(),    pictures, in_one_lane(rows.in.const_rows()),   rows.out.rows()};
   f32_step(step, Op::kGridFrames, rows.out, rows.in);
 }
 

@@ -11,6 +11,7 @@ struct GridResize : OverGrid<GridResizeArgs> {
   template <class To>
   static void details(const file::GridResize& op, To& to) {
     to.detail("lines of ", op.columns(), " to ", op.out_columns());
+    if (op.times() != 0) to.detail("of any size");
   }
 };
 
@@ -20,10 +21,12 @@ inline void Binder::bind(const file::GridResize& op, Step* step) {
   const GridRows pictures = grid(rows);
   check(op.columns() - 1 < kMaxContext && op.out_columns() - 1 < kMaxContext, "lines of ", op.columns(),
         " and ", op.out_columns(), " places");
+  const GridScale from = scale(op.times(), op.every()), to = scale(op.out_times(), op.out_every());
+  check((from.times == 0) == (to.times == 0), "pictures of any size to one size");
   width(rows.out, rows.in.width, "out");
   apart(op);
   step->grid_resize = {
-      rows.in.width,  op.columns(), op.out_columns(), pictures, in_one_lane(rows.in.const_rows()),
+      rows.in.width,  op.columns(), op.out_columns(), from, to, pictures, in_one_lane(rows.in.const_rows()),
       rows.out.rows()};
   f32_step(step, Op::kGridResize, rows.out, rows.in);
 }

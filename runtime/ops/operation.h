@@ -327,7 +327,18 @@ class Binder : public AttentionProofs {
   GridRows grid(const InOut& rows) {
     check(is_whole(*places_.program), "pictures are whole sequences");
     if (!of_positions(rows.in, "in") || !of_positions(rows.out, "out")) return {};
-    return {place(rows.in).starts, place(rows.out).starts, 0};
+    return {place(rows.in).starts, place(rows.out).starts, 0, places_.grids};
+  }
+  /// Proves that a picture's size is given with each where an operation depends on it.
+  void of_any_size(bool depends) {
+    check(!depends || takes_grids(model_), "pictures of any size, but the file says that they have one");
+  }
+  /// Places that patches become.
+  GridScale scale(uint32_t times, uint32_t every) {
+    of_any_size(times != 0);
+    check(times <= kMaxRatio && every != 0 && every <= kMaxRatio, times, " places for every ", every,
+          " patches");
+    return {times, every};
   }
 
   /// Queries, keys, values and outputs of heads: rows of tokens, as wide in keys as in queries.

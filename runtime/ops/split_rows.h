@@ -5,10 +5,11 @@
 
 namespace mote::ops {
 
-struct SplitRows : FromNeighbours<SplitRowsArgs> {
+struct SplitRows : OverGrid<SplitRowsArgs> {
   template <class To>
   static void details(const file::SplitRows& op, To& to) {
     if (op.columns() != 0) to.detail("lines of ", op.columns());
+    if (op.of_grid()) to.detail("of any size");
   }
 };
 
@@ -25,10 +26,17 @@ inline void Binder::bind(const file::SplitRows& op, Step* step) {
   while (op.columns() != 0 && side * side < parts) ++side;
   check(op.columns() <= kMaxContext && (op.columns() == 0 || side * side == parts), parts,
         " parts are no square, or lines of ", op.columns(), " are too long");
-  step->split_rows = {out.width,           parts,
-                      op.columns(),        side,
-                      place(out).firsts,   place(out).positions,
-                      place(in).last_seen, in_one_lane(in.const_rows()),
+  of_any_size(op.of_grid());
+  check(!op.of_grid() || op.columns() != 0, "pictures without lines");
+  step->split_rows = {out.width,
+                      parts,
+                      op.columns(),
+                      side,
+                      {place(in).starts, place(out).starts, 0, op.of_grid() ? places_.grids : nullptr},
+                      place(out).firsts,
+                      place(out).positions,
+                      place(in).last_seen,
+                      in_one_lane(in.const_rows()),
                       out.rows()};
   f32_step(step, Op::kSplitRows, out, in);
 }

@@ -80,7 +80,7 @@ Matrix run(const Graph& graph, const std::vector<int32_t>& ids) {
   const auto length = static_cast<uint32_t>(ids.size());
   const bool encoder = is_encoder(graph.output_kind);
   mote_error error{};
-  const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, nullptr, {}, {}};
+  const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, nullptr, {}, {}, {}};
   const mote_status status =
       encoder ? mote_encode(session.get(), &batch, &error)
               : mote_prefill(session.get(), 0, ids.data(), length, MOTE_LOGITS_ALL, &error);

@@ -119,7 +119,7 @@ std::vector<float> hidden_states(const test::AlignedBytes& bytes) {
   const test::OpenSession session(model, mote_session_options_default(model.get()));
   const uint32_t length = 16;
   const std::vector<int32_t> ids = test::some_ids(length, model.info().vocab);
-  const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, nullptr, {}, {}};
+  const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, nullptr, {}, {}, {}};
   REQUIRE(mote_encode(session.get(), &batch, nullptr) == MOTE_OK);
   std::vector<float> values;
   for (uint32_t row = 0; row < length; ++row) {
@@ -319,7 +319,7 @@ RowList embedded(const test::OpenModel& model, const std::vector<int32_t>& ids) 
   options.trace_user = &rows;
   const test::OpenSession session(model, options);
   const auto length = static_cast<uint32_t>(ids.size());
-  const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, nullptr, {}, {}};
+  const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, nullptr, {}, {}, {}};
   REQUIRE(mote_encode(session.get(), &batch, nullptr) == MOTE_OK);
   return rows;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of a picture of any format: read and prepared by steps that the last byte chooses, with small limits.
+// The bytes of a picture of any format: read and prepared by steps that the last byte chooses, with small
+// limits. The byte before it chooses a size, of models that take any.
 #include "host/base/error.h"
 #include "host/media/pixel_values.h"
 #include "tests/fuzz/fuzz.h"
@@ -9,7 +10,7 @@ using namespace mote::pictures;
 
 namespace {
 
-constexpr uint32_t kSide = 24, kPatch = 4;
+constexpr uint32_t kSide = 24, kPatch = 4, kMostRows = 100;
 
 /// A model of pictures of 24 x 24 pixels, or of tiles of so many, with such a first step.
 mote_picture_info model_of(mote_picture_step_kind kind) {
@@ -38,9 +39,24 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr Limits kLimits{1 << 20, 8 << 20};
   constexpr mote_picture_step_kind kKinds[] = {MOTE_PICTURE_RESIZE_SHORTER, MOTE_PICTURE_RESIZE,
                                                MOTE_PICTURE_RESIZE_BOUNDED, MOTE_PICTURE_RESIZE_EVENLY,
-                                               MOTE_PICTURE_RESIZE_PIXELS,  MOTE_PICTURE_RESIZE_LONGER};
-  const mote_picture_info info = model_of(kKinds[size == 0 ? 0 : data[size - 1] % std::size(kKinds)]);
+                                               MOTE_PICTURE_RESIZE_PIXELS,  MOTE_PICTURE_RESIZE_LONGER,
+                                               MOTE_PICTURE_RESIZE_PATCHES};
+  mote_picture_info info = model_of(kKinds[size == 0 ? 0 : data[size - 1] % std::size(kKinds)]);
+  const uint8_t chosen = size < 2 ? 0 : data[size - 2];
+  constexpr const char* kSizes[] = {"own", "24x16", "longest=32", "shortest=20", "8x400", "13x24"};
+  const std::optional<WantedSides> wanted =
+      chosen % 7 == 6 ? std::nullopt : read_wanted_sides(kSizes[chosen % 7]);
   try {
+    if (chosen >= 128) {
+      info.any_size = 1;
+      info.most_rows = kMostRows;
+      const SizedValues sized =
+          sized_values(rows_of_file({reinterpret_cast<const std::byte*>(data), size}, "fuzz", kLimits), info,
+                       wanted, kLimits);
+      if (sized.values.size() != size_t{kColours} * sized.height * sized.width) __builtin_trap();
+      if (sized.height / kPatch * (sized.width / kPatch) > kMostRows) __builtin_trap();
+      return 0;
+    }
     const PictureParts parts =
         picture_parts({reinterpret_cast<const std::byte*>(data), size}, "fuzz", info, kLimits);
     [[maybe_unused]] static volatile size_t sink;

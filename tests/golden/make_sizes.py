@@ -31,12 +31,29 @@ def unit(vectors):
     return vectors / vectors.norm(dim=-1, keepdim=True)
 
 
+def naflex(model, pixels):
+    """Returns the vector of patches [height, width, channels] as SigLIP 2's processor makes them, four of padding behind."""
+    patch, (height, width) = model.config.vision_config.patch_size, pixels.shape[2:]
+    rows, columns = height // patch, width // patch
+    patches = pixels.reshape(3, rows, patch, columns, patch).permute(1, 3, 2, 4, 0).reshape(1, rows * columns, -1)
+    patches = torch.nn.functional.pad(patches, (0, 0, 0, 4))
+    mask = torch.tensor([[1] * (rows * columns) + [0] * 4])
+    return model.get_image_features(patches, pixel_attention_mask=mask, spatial_shapes=torch.tensor([[rows, columns]]))
+
+
+def labels_and_boxes(outputs):
+    return torch.cat([outputs.logits, outputs.pred_boxes], dim=-1)
+
+
 # Each gives the output that mote's file has.
 MODELS = {
     "vit_classifier": ("ViTForImageClassification", lambda model, pixels: model(pixels, interpolate_pos_encoding=True).logits),
     "deit_distilled": ("DeiTForImageClassificationWithTeacher", lambda model, pixels: model(pixels, interpolate_pos_encoding=True).logits),
     "dinov2": ("Dinov2Model", lambda model, pixels: model(pixels).pooler_output),
     "dinov3_vit": ("DINOv3ViTModel", lambda model, pixels: model(pixels).pooler_output),
+    "siglip2": ("Siglip2Model", lambda model, pixels: unit(naflex(model, pixels))),
+    "depth_anything": ("DepthAnythingForDepthEstimation", lambda model, pixels: model(pixels).predicted_depth),
+    "yolos": ("YolosForObjectDetection", lambda model, pixels: labels_and_boxes(model(pixels))),
     "clip": ("CLIPModel", lambda model, pixels: unit(model.get_image_features(pixels, interpolate_pos_encoding=True))),
     "siglip": ("SiglipModel", lambda model, pixels: unit(model.get_image_features(pixels, interpolate_pos_encoding=True))),
 }

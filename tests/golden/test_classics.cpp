@@ -30,7 +30,7 @@ std::vector<std::string> single_stacks() {
 void run(mote_session* session, bool encoder, const std::vector<int32_t>& ids) {
   mote_error error{};
   const auto n = static_cast<uint32_t>(ids.size());
-  const mote_batch batch{ids.data(), nullptr, &n, 1, nullptr, 0, nullptr, {}, {}};
+  const mote_batch batch{ids.data(), nullptr, &n, 1, nullptr, 0, nullptr, {}, {}, {}};
   const mote_status status = encoder ? mote_encode(session, &batch, &error)
                                      : mote_prefill(session, 0, ids.data(), n, MOTE_LOGITS_ALL, &error);
   INFO(error.text);

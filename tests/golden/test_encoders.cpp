@@ -156,7 +156,8 @@ void encode(const test::OpenSession& session, const mote_output_info& output, Co
     lengths.push_back(static_cast<uint32_t>(input.ids[row].size()));
   }
   const auto count = static_cast<uint32_t>(lengths.size());
-  const mote_batch batch{ids.data(), types.data(), lengths.data(), count, nullptr, 0, nullptr, continues, {}};
+  const mote_batch batch{ids.data(), types.data(), lengths.data(), count, nullptr,
+                         0,          nullptr,      continues,      {},    {}};
   mote_error error{};
   const mote_status status = mote_encode(session.get(), &batch, &error);
   INFO(error.text);

@@ -51,7 +51,7 @@ struct Running {
 void encode_one(const std::unique_ptr<Running>& running) {
   const int32_t id = 1;
   const uint32_t one = 1;
-  const mote_batch batch{&id, nullptr, &one, 1, nullptr, 0, nullptr, {}, {}};
+  const mote_batch batch{&id, nullptr, &one, 1, nullptr, 0, nullptr, {}, {}, {}};
   mote_error error{};
   const mote_status status = mote_encode(running->session.get(), &batch, &error);
   INFO(error.text);

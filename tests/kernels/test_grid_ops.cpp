@@ -47,12 +47,13 @@ TEST("windows of a picture are its places side by side, and zeros outside it", "
         run_kernel(entry,
                    GridFramesArgs{kWidth,
                                   kColumns,
+                                  {},
                                   window.out_columns,
                                   window.reach,
                                   window.before,
                                   window.step,
                                   kSkip,
-                                  {kInStarts, starts, 0},
+                                  {kInStarts, starts, 0, nullptr},
                                   in_one_lane(in.const_view()),
                                   out.view()},
                    2 * of_each, split);
@@ -74,11 +75,16 @@ TEST("a resized picture keeps its corners and is linear between its places", "[g
         return static_cast<float>(i + 1) * static_cast<float>(8 * (t / kFrom) + 6 * (t % kFrom));
       });
       out.fill([](size_t, size_t) { return -1.0f; });
-      run_kernel(
-          entry,
-          GridResizeArgs{
-              kWidth, kFrom, kTo, {in_starts, out_starts, 0}, in_one_lane(in.const_view()), out.view()},
-          8 * kTo, split);
+      run_kernel(entry,
+                 GridResizeArgs{kWidth,
+                                kFrom,
+                                kTo,
+                                {},
+                                {},
+                                {in_starts, out_starts, 0, nullptr},
+                                in_one_lane(in.const_view()),
+                                out.view()},
+                 8 * kTo, split);
       for (uint32_t t = 0; t < 8 * kTo; ++t) {
         const uint32_t y = t / kTo, x = t % kTo;
         for (uint32_t i = 0; i < kWidth; ++i) {
@@ -87,6 +93,113 @@ TEST("a resized picture keeps its corners and is linear between its places", "[g
           TEST_ASSERT_FLOAT_WITHIN(1e-4f, expected, out[t][i]);
         }
       }
+    }
+  });
+}
+
+TEST("pictures of any size have the windows and the resize that each has alone", "[grid_ops]") {
+  // Patches of 2 x 3 and 3 x 1 pictures; in has 2 x 2 places for each, and so has the resize every second
+  // patch. Both streams have rows to spare.
+  const GridSize grids[] = {{2, 3}, {3, 1}};
+  constexpr uint32_t kWidth = 2;
+  const uint32_t in_starts[] = {0, 26, 40}, out_starts[] = {0, 10, 16};
+  GuardedRows in(40, kWidth, Edge::end);
+  in.fill([](size_t t, size_t i) { return static_cast<float>((t * 7 + i * 3) % 11); });
+  each_kernel(Op::kGridFrames, [&](const KernelEntry& entry) {
+    GuardedRows out(16, 9 * kWidth, Edge::end), alone(16, 9 * kWidth, Edge::end);
+    GridFramesArgs args{kWidth,
+                        99,
+                        {2, 1},
+                        99,
+                        3,
+                        1,
+                        2,
+                        0,
+                        {in_starts, out_starts, 0, grids},
+                        in_one_lane(in.const_view()),
+                        out.view()};
+    run_kernel(entry, args, 16, kSplits[0]);
+    for (const uint32_t s : {0u, 1u}) {
+      const uint32_t begin[] = {0, 2 * grids[s].lines * 2 * grids[s].columns},
+                     count[] = {0, out_starts[s + 1] - out_starts[s]};
+      ConstRows own = in.const_view();
+      own.data = own[in_starts[s]];
+      Rows to = alone.view();
+      to.data = to[out_starts[s]];
+      const GridFramesArgs same{kWidth,
+                                2 * grids[s].columns,
+                                {},
+                                grids[s].columns,
+                                3,
+                                1,
+                                2,
+                                0,
+                                {begin, count, 0, nullptr},
+                                in_one_lane(own),
+                                to};
+      run_kernel(entry, same, count[1], kSplits[0]);
+    }
+    check_same_bits(alone, out);
+  });
+  each_kernel(Op::kGridResize, [&](const KernelEntry& entry) {
+    GuardedRows out(16, kWidth, Edge::end), alone(16, kWidth, Edge::end);
+    const GridResizeArgs args{
+        kWidth,    99, 99, {2, 1}, {1, 2}, {in_starts, out_starts, 0, grids}, in_one_lane(in.const_view()),
+        out.view()};
+    run_kernel(entry, args, 16, kSplits[0]);
+    for (const uint32_t s : {0u, 1u}) {
+      const uint32_t columns = (grids[s].columns + 1) / 2, places = (grids[s].lines + 1) / 2 * columns;
+      const uint32_t begin[] = {0, 2 * grids[s].lines * 2 * grids[s].columns}, count[] = {0, places};
+      ConstRows own = in.const_view();
+      own.data = own[in_starts[s]];
+      Rows to = alone.view();
+      to.data = to[out_starts[s]];
+      const GridResizeArgs same{kWidth, 2 * grids[s].columns,       columns,          {},
+                                {},     {begin, count, 0, nullptr}, in_one_lane(own), to};
+      run_kernel(entry, same, places, kSplits[0]);
+      for (uint32_t t = out_starts[s] + places; t < out_starts[s + 1]; ++t)
+        for (uint32_t i = 0; i < kWidth; ++i) alone[t][i] = 0.0f;
+    }
+    check_same_bits(alone, out);
+  });
+}
+
+TEST("positions of a picture are a cubic of the stored ones, and learned rows keep theirs", "[grid_ops]") {
+  each_kernel(Op::kGridPositions, [](const KernelEntry& entry) {
+    // A stored plane of 3 x 4 places between one learned row and two; pictures of 3 x 4 and of 6 x 8 patches.
+    constexpr uint32_t kWidth = 3, kBefore = 1, kAfter = 2;
+    const GridSize stored{3, 4}, grids[] = {{3, 4}, {6, 8}};
+    const uint32_t starts[] = {0, 15, 66};
+    GuardedRows table(15, kWidth, Edge::end);
+    const auto plane = [](float y, float x, size_t i) { return static_cast<float>(i + 1) * (8 * y + 2 * x); };
+    table.fill([&](size_t t, size_t i) {
+      if (t < kBefore || t >= 13) return 100.0f + static_cast<float>(t);
+      return plane(static_cast<float>((t - 1) / 4), static_cast<float>((t - 1) % 4), i);
+    });
+    std::vector<float> packed;
+    for (size_t t = 0; t < 15; ++t) packed.insert(packed.end(), table[t], table[t] + kWidth);
+    for (const Split split : kSplits) {
+      GuardedRows x(66, kWidth, Edge::end);
+      x.fill([](size_t, size_t) { return 1.0f; });
+      run_kernel(entry,
+                 GridPositionsArgs{
+                     packed.data(), kWidth, stored, kBefore, kAfter, {starts, starts, 0, grids}, x.view()},
+                 66, split);
+      for (uint32_t t = 0; t < 15; ++t) {  // the stored grid itself
+        for (uint32_t i = 0; i < kWidth; ++i) TEST_ASSERT_FLOAT_WITHIN(1e-4f, 1 + table[t][i], x[t][i]);
+      }
+      TEST_ASSERT_EQUAL_FLOAT(101.0f, x[15][0]);
+      TEST_ASSERT_EQUAL_FLOAT(114.0f, x[64][1]);
+      TEST_ASSERT_EQUAL_FLOAT(115.0f, x[65][2]);
+      // Cubic convolution of a plane: line 2 lies at 0.75 between lines 0, 0, 1 and 2, as outside is the
+      // nearest inside; columns 3 and 4 lie at 1.25 and 1.75 between columns 0 to 3.
+      const auto near = [](float d) { return ((-0.75f + 2) * d - (-0.75f + 3)) * d * d + 1; };
+      const auto far = [](float d) { return ((-0.75f * d + 3.75f) * d - 6.0f) * d + 3.0f; };
+      const float y = near(0.25f) * 1 + far(1.25f) * 2;
+      const float across[] = {near(0.25f) * 1 + near(0.75f) * 2 + far(1.75f) * 3,
+                              near(0.75f) * 1 + near(0.25f) * 2 + far(1.25f) * 3};
+      for (const uint32_t column : {3u, 4u})
+        TEST_ASSERT_FLOAT_WITHIN(1e-4f, 1 + plane(y, across[column - 3], 0), x[15 + 1 + 2 * 8 + column][0]);
     }
   });
 }

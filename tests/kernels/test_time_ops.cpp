@@ -114,8 +114,16 @@ TEST("a split row's parts follow each other, or are a square of a picture with s
           return row < rows ? in[begin + row][(y % 2 * 2 + x % 2) * kWidth + i] : 0.0f;
         });
         run_kernel(entry,
-                   SplitRowsArgs{kWidth, kParts, columns, columns == 0 ? 0 : kSide, firsts.data(),
-                                 positions.data(), last, in_one_lane(in.const_view()), out.view()},
+                   SplitRowsArgs{kWidth,
+                                 kParts,
+                                 columns,
+                                 columns == 0 ? 0 : kSide,
+                                 {},
+                                 firsts.data(),
+                                 positions.data(),
+                                 last,
+                                 in_one_lane(in.const_view()),
+                                 out.view()},
                    kSplit, split);
         check_same_bits(expected, out);
       }

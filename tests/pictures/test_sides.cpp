@@ -118,3 +118,20 @@ TEST("the shorter side becomes the shortest unless the longer would be too long,
     TEST_ASSERT_EQUAL_UINT32(one.columns, sides.width);
   }
 }
+
+TEST("pictures become the most patches that the original's search finds for them", "[pictures]") {
+  struct Case {
+    uint32_t height, width, patch, most, rows, columns;
+  };
+  // get_image_size_for_max_num_patches of transformers 5.24 (SigLIP 2).
+  const Case cases[] = {{480, 640, 16, 256, 224, 288},   {47, 61, 6, 16, 24, 24},
+                        {1, 5000, 16, 256, 16, 4096},    {3000, 2, 16, 256, 4096, 16},
+                        {224, 224, 16, 256, 256, 256},   {61, 47, 6, 20, 30, 24},
+                        {1080, 1920, 14, 729, 280, 504}, {7, 9, 16, 1, 16, 16}};
+  for (const Case& one : cases) {
+    CAPTURE(one.height, one.width);
+    const Sides sides = patched_sides({one.height, one.width}, one.patch, one.most);
+    TEST_ASSERT_EQUAL_UINT32(one.rows, sides.height);
+    TEST_ASSERT_EQUAL_UINT32(one.columns, sides.width);
+  }
+}

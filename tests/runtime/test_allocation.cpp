@@ -203,7 +203,7 @@ TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
       options.text_bytes = 4096;
     });
     const uint32_t lengths[] = {12, 8};
-    const mote_batch batch{ids.data(), nullptr, lengths, 2, nullptr, 0, nullptr, {}, {}};
+    const mote_batch batch{ids.data(), nullptr, lengths, 2, nullptr, 0, nullptr, {}, {}, {}};
     run.encode(batch);
     mote_output_info output;
     mote_model_get_output(run.model, &output);

@@ -254,7 +254,7 @@ TEST("an encoder's rows are those of mote_encode", "[compute]") {
     const test::OpenSession session(model, options);
     const uint32_t lengths[] = {5, 1, 9};
     const auto ids = test::some_ids(15, model.info().vocab);
-    const mote_batch batch{ids.data(), nullptr, lengths, 3, nullptr, 0, nullptr, {}, {}};
+    const mote_batch batch{ids.data(), nullptr, lengths, 3, nullptr, 0, nullptr, {}, {}, {}};
     mote_output_info output{};
     mote_model_get_output(model.get(), &output);
     mote_error error{};

@@ -150,7 +150,7 @@ TEST("a batch of more rows than a pass has the bits of its sequences alone, whol
     const std::vector<uint32_t> rows = {last, 0, last / 2, 1};
     const bool of_tokens = output.of_sequences == 0;
     const mote_batch batch{
-        ids.data(), nullptr, lengths.data(), 24, of_tokens ? rows.data() : nullptr, 4, nullptr, {}, {}};
+        ids.data(), nullptr, lengths.data(), 24, of_tokens ? rows.data() : nullptr, 4, nullptr, {}, {}, {}};
     int done = 0;
     REQUIRE(mote_encode_begin(session.get(), &batch, nullptr) == MOTE_OK);
     while (done == 0) {
@@ -174,7 +174,7 @@ TEST("an encoder's run in single operations gives the same bits, and nothing bef
     std::vector<int32_t> ids = test::some_ids(23, 100, 1);
     const std::vector<float> expected = encode(session.get(), output, {ids});
     const auto length = static_cast<uint32_t>(ids.size());
-    const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, nullptr, {}, {}};
+    const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, nullptr, {}, {}, {}};
     mote_error error{};
     REQUIRE(mote_encode_begin(session.get(), &batch, &error) == MOTE_OK);
     ids.assign(ids.size(), 0);  // was copied
@@ -243,8 +243,16 @@ TEST("global tokens are those of their own sequence, for any threads, and change
   for (const size_t global : {0, 29, 41, 75, 87}) types[global] = static_cast<int32_t>(output.global_type);
   const auto run = [&](mote_session* session, size_t first, uint32_t count, const uint32_t* of,
                        bool globals) {
-    const mote_batch batch{
-        ids.data() + first, globals ? types.data() + first : nullptr, of, count, nullptr, 0, nullptr, 0, {}};
+    const mote_batch batch{ids.data() + first,
+                           globals ? types.data() + first : nullptr,
+                           of,
+                           count,
+                           nullptr,
+                           0,
+                           nullptr,
+                           0,
+                           {},
+                           {}};
     TEST_ASSERT_EQUAL_INT(MOTE_OK, try_batch(session, batch));
     std::vector<float> rows;
     for (uint32_t row = 0; const float* values = mote_session_output(session, row); ++row)

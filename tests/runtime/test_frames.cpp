@@ -83,7 +83,7 @@ TEST("a sequence too short for a window, or with more windows than room for outp
   TEST_ASSERT_EQUAL_STRING("outputs of 4 rows, the session has room for 3", error.text);
   const int32_t id = 0;
   const uint32_t length = 1;
-  const mote_batch ids{&id, nullptr, &length, 1, nullptr, 0, nullptr, {}, {}};
+  const mote_batch ids{&id, nullptr, &length, 1, nullptr, 0, nullptr, {}, {}, {}};
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_encode(session.get(), &ids, &error));
 }
 

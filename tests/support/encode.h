@@ -19,7 +19,7 @@ inline std::vector<float> encode(mote_session* session, const mote_output_info& 
     lengths.push_back(static_cast<uint32_t>(sequence.size()));
   }
   const auto count = static_cast<uint32_t>(sequences.size());
-  const mote_batch batch{ids.data(), nullptr, lengths.data(), count, nullptr, 0, nullptr, {}, {}};
+  const mote_batch batch{ids.data(), nullptr, lengths.data(), count, nullptr, 0, nullptr, {}, {}, {}};
   mote_error error{};
   const mote_status status = mote_encode(session, &batch, &error);
   INFO(error.text);

@@ -88,7 +88,7 @@ inline std::vector<float> run_linear_model(const OpenModel& model, const mote_se
   const OpenSession session(model, options);
   std::vector<int32_t> ids(rows);
   for (uint32_t i = 0; i < rows; ++i) ids[i] = static_cast<int32_t>(i);
-  const mote_batch batch{ids.data(), nullptr, &rows, 1, nullptr, 0, nullptr, {}, {}};
+  const mote_batch batch{ids.data(), nullptr, &rows, 1, nullptr, 0, nullptr, {}, {}, {}};
   mote_error error{};
   const mote_status status = mote_encode(session.get(), &batch, &error);
   INFO(error.text);

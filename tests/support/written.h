@@ -48,7 +48,7 @@ inline std::vector<float> outputs_of(const OpenModel& model, const std::vector<i
   options.context = options.chunk = options.logit_rows = n;
   const OpenSession session(model, options);
   mote_error error{};
-  const mote_batch batch{ids.data(), nullptr, &n, 1, nullptr, 0, nullptr, {}, {}};
+  const mote_batch batch{ids.data(), nullptr, &n, 1, nullptr, 0, nullptr, {}, {}, {}};
   const mote_status status = decoder ? mote_prefill(session.get(), 0, ids.data(), n, MOTE_LOGITS_ALL, &error)
                                      : mote_encode(session.get(), &batch, &error);
   INFO(error.text);

@@ -151,6 +151,90 @@ TEST("depth is a PNG of the picture's size, or a message says which size the fil
   assert_fails(convert("vit_classifier", steps(), "--picture-size 30x24", &model), 1, "keep their ratio");
 }
 
+TEST("a file of any size measures the depth at the size that the picture chooses, or that is asked for") {
+  json dpt = steps();
+  dpt["image_processor_type"] = "DPTImageProcessor";
+  dpt["keep_aspect_ratio"] = true;
+  dpt["ensure_multiple_of"] = 6;
+  dpt["resample"] = 3;
+  std::string model, fixed;
+  assert_works(convert("depth_anything", dpt, "--any-picture-size 36x36", &model));
+  const fs::path out = scratch() / "depth.png";
+  const auto depth_of = [&](const std::string& file, const std::string& size) {
+    const json depth =
+        assert_json(run("depth " + file + size + " -o " + out.string() + " --json " + picture("grid.png")));
+    return std::pair(depth.at("least").get<double>(), depth.at("most").get<double>());
+  };
+  const auto near = [](const std::pair<double, double>& a, const std::pair<double, double>& b) {
+    return std::fabs(a.first - b.first) < 1e-4 && std::fabs(a.second - b.second) < 1e-4;
+  };
+  const Outcome outcome = run("depth " + model + " -o " + out.string() + " " + picture("grid.png"));
+  if (contains(outcome.err, "this build reads no pictures")) return;
+  const auto own = depth_of(model, "");
+  CHECK(near(depth_of(model, " --size 30x24"), own));
+  CHECK(!near(depth_of(model, " --size 36x36"), own));
+  assert_fails(run("depth " + model + " --size own -o " + out.string() + " " + picture("grid.png")), 1,
+               "becomes 60 x 48, of 81 rows; this model takes at most 37");
+  assert_fails(run("depth " + model + " --size big -o " + out.string() + " " + picture("grid.png")), 2,
+               "give WIDTHxHEIGHT");
+  assert_works(convert("depth_anything", dpt, "--picture-size 30x24", &fixed));
+  CHECK(near(depth_of(fixed, ""), own));
+  assert_fails(run("depth " + fixed + " --size 30x24 -o " + out.string() + " " + picture("grid.png")), 1,
+               "takes pictures of 30 x 24 pixels alone");
+}
+
+TEST("a file of any size finds boxes at the size that the picture chooses, or that is asked for") {
+  std::string model, fixed;
+  assert_works(convert("yolos", yolos_steps(48, 100), "--any-picture-size 54x54", &model));
+  const auto boxes_of = [&](const std::string& file, const std::string& size) {
+    const json found =
+        assert_json(run("detect " + file + size + " --threshold 0 --json " + picture("grid.png")));
+    std::vector<double> numbers;
+    for (const json& box : found.at("boxes")) {
+      numbers.push_back(box.at("probability").get<double>());
+      for (const json& side : box.at("box")) numbers.push_back(side.get<double>());
+    }
+    return numbers;
+  };
+  const Outcome outcome = run("detect " + model + " " + picture("grid.png"));
+  if (contains(outcome.err, "this build reads no pictures")) return;
+  const std::vector<double> own = boxes_of(model, "");  // of 48 x 48
+  CHECK(boxes_of(model, " --size 48x48") == own);
+  CHECK(boxes_of(model, " --size 60x48").at(0) != own.at(0));
+  assert_fails(run("detect " + model + " --size 66x48 " + picture("grid.png")), 1,
+               "this model takes at most 87");
+  assert_works(convert("yolos", yolos_steps(48, 100), "--picture-size 48x48", &fixed));
+  const std::vector<double> expected = boxes_of(fixed, "");
+  TEST_ASSERT_EQUAL_UINT64(expected.size(), own.size());
+  for (size_t i = 0; i < own.size(); ++i) TEST_ASSERT_FLOAT_WITHIN(1e-3, expected[i], own[i]);
+  // Sides that the processor rounds to 16 are no multiples of this model's patches of 6.
+  assert_works(convert("yolos", yolos_steps(32, 100), "--any-picture-size 54x54", &model));
+  assert_fails(run("detect " + model + " " + picture("grid.png")), 1, "multiples of 6");
+}
+
+TEST("a picture has as many patches as SigLIP 2's processor gives it, unless a size is asked for") {
+  json naflex = steps();
+  naflex["image_processor_type"] = "Siglip2ImageProcessor";
+  naflex["patch_size"] = 6;
+  naflex["max_num_patches"] = 20;
+  naflex.erase("size");
+  std::string model;
+  assert_works(convert("siglip2", naflex, "--tower vision", &model));
+  const auto vector_of = [&](const std::string& size) {
+    return assert_json(run("embed " + model + size + " --image " + picture("grid.png"))).at("embedding");
+  };
+  const Outcome outcome = run("embed " + model + " --image " + picture("grid.png"));
+  if (contains(outcome.err, "this build reads no pictures")) return;
+  const json own = vector_of("");  // 61 x 47 pixels become 30 x 24
+  CHECK(vector_of(" --size 30x24") == own);
+  CHECK(vector_of(" --size 24x24") != own);
+  naflex["patch_size"] = 16;
+  assert_fails(convert("siglip2", naflex, "--tower vision", &model), 1, "patch_size is 16, the model's is 6");
+  naflex["patch_size"] = 6;
+  naflex["max_num_patches"] = 0;
+  assert_fails(convert("siglip2", naflex, "--tower vision", &model), 1, "max_num_patches is 0");
+}
+
 TEST("a model of pictures asks for pictures, one of texts refuses them") {
   std::string model;
   assert_works(convert("vit_classifier", steps(), "", &model));

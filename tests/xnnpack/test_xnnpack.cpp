@@ -18,7 +18,7 @@ namespace {
 /// All outputs for two sequences; none if it fails. Asserts nothing: Catch2 is for one thread.
 std::vector<float> try_encode(mote_session* session, uint32_t width, const std::vector<int32_t>& ids) {
   const uint32_t lengths[] = {13, 7};
-  const mote_batch batch{ids.data(), nullptr, lengths, 2, nullptr, 0, nullptr, {}, {}};
+  const mote_batch batch{ids.data(), nullptr, lengths, 2, nullptr, 0, nullptr, {}, {}, {}};
   std::vector<float> all;
   if (mote_encode(session, &batch, nullptr) != MOTE_OK) return all;
   for (uint32_t row = 0; const float* out = mote_session_output(session, row); ++row) {
@@ -169,7 +169,7 @@ TEST("xnnpack: making operators and running them allocates nothing") {
   test::AlignedBytes region(size_t{1} << 20), arena(size_t{1} << 22);
   const std::vector<int32_t> ids = test::some_ids(20, model.info().vocab);
   const uint32_t length = 20;
-  const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, nullptr, {}, {}};
+  const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, nullptr, {}, {}, {}};
   mote_error error{};
   mote_status status = mote_xnnpack_initialize(&error);
 

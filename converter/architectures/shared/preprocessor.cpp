@@ -36,11 +36,13 @@ constexpr Processor kProcessors[] = {
 constexpr Processor kIdefics3Processors[] = {{"Idefics3", kLanczos, true}, {"SmolVLM", kLanczos, true}};
 constexpr Processor kDptProcessors[] = {{"DPT", kBicubic, false}};
 constexpr Processor kQwenProcessors[] = {{"Qwen2VL", kBicubic, true}};
+constexpr Processor kPatchProcessors[] = {{"Siglip2Image", kBilinear, false}};
 constexpr Processor kYolosProcessors[] = {{"Yolos", kBilinear, true}};
 constexpr uint32_t kYolosShorter = 800, kYolosLonger = 1333;  // the sides where a config names none
 constexpr uint32_t kYolosMultiple = 16;
-constexpr uint32_t kLongestSide = 4096;  // of Idefics3
-constexpr float kLargestRatio = 200;     // of a side to the other, of Qwen2-VL
+constexpr uint32_t kPatchesSide = 16, kMostPatches = 256;  // of SigLIP 2
+constexpr uint32_t kLongestSide = 4096;                    // of Idefics3
+constexpr float kLargestRatio = 200;                       // of a side to the other, of Qwen2-VL
 
 struct Size {
   uint32_t height, width;  // width 0: of the shorter side
@@ -56,6 +58,8 @@ class Preprocessor {
       read_tiles(*tiles, format);
     } else if (const Processor* sides = kind(kQwenProcessors)) {
       read_pixels(*sides, format);
+    } else if (const Processor* patches = kind(kPatchProcessors)) {
+      read_patches(*patches, format);
     } else if (const Processor* ratio = kind(kDptProcessors)) {
       read_multiples(*ratio, format);
     } else if (const Processor* bounds = kind(kYolosProcessors)) {
@@ -148,6 +152,22 @@ class Preprocessor {
       if (value != nullptr && file_.size(*value, key, kMaxSize) != expected)
         file_.refuse("{} is {}, the model's is {}", key, value->dump(), expected);
     }
+  }
+  /// SigLIP 2's: patches of a picture that keeps its ratio.
+  void read_patches(const Processor& processor, PictureFormat& format) {
+    if (!flag("do_resize", true)) file_.refuse("do_resize false is not supported");
+    if (!format.any_size) file_.refuse("max_num_patches is for models of pictures of any size");
+    const auto number_of = [&](const char* key, uint32_t fallback) {
+      const json* value = find(key);
+      return value == nullptr ? fallback : static_cast<uint32_t>(file_.size(*value, key, kMaxSize));
+    };
+    const uint32_t patch = number_of("patch_size", kPatchesSide);
+    if (patch != format.patch) file_.refuse("patch_size is {}, the model's is {}", patch, format.patch);
+    PictureStep& resize = add(PictureStepKind::resize_patches, format);
+    resize.filter = resample(processor);
+    resize.multiple = format.patch * format.merge;
+    resize.most = number_of("max_num_patches", kMostPatches);
+    if (resize.most == 0) file_.refuse("max_num_patches is 0");
   }
   /// DPT's: sides that are multiples of a number.
   void read_multiples(const Processor& processor, PictureFormat& format) {
@@ -319,6 +339,10 @@ void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<
     spec.context = std::clamp(rows, format.rows(), spec.context);
     return;
   }
+  if (first.kind == PictureStepKind::resize_patches) {
+    spec.context = std::max(spec.context, format.before + first.most + format.after);
+    return;
+  }
   uint32_t height = format.height, width = format.width;  // of the sizes that there may be, the model's own
   for (const PictureStep& step : format.steps) {
     if (step.height == 0 || step.kind == PictureStepKind::resize_bounded) continue;
@@ -356,7 +380,8 @@ void take_any_size(const Source& source, TransformerSpec& spec) {
   PictureSpec& picture = spec.picture;
   PictureFormat& format = picture.format;
   const auto [height, width] = source.any_picture_size;
-  if (format.height == 0 || spec.source || (!format.any_size && !picture.takes_any_size))
+  if (format.height == 0 || spec.source ||
+      (!format.any_size && !picture.takes_any_size && !picture.resizes_in_run))
     fail(
         "--any-picture-size: pictures of any size are not supported for this model; those with positions "
         "that are resized are");
@@ -364,7 +389,10 @@ void take_any_size(const Source& source, TransformerSpec& spec) {
   if (height % unit != 0 || width % unit != 0 || uint64_t{height} * width > kMostSeen)
     fail("--any-picture-size {}x{}: sides are multiples of {}, of at most {} pixels", width, height, unit,
          kMostSeen);
-  if (!format.any_size) {
+  if (picture.resizes_in_run) {
+    picture.table = {format.height / format.patch, format.width / format.patch};
+    format.any_size = true;
+  } else if (!format.any_size) {
     if (format.height != format.width)
       fail("--any-picture-size: the model's positions are of {} x {} pixels, those of a square are supported",
            format.width, format.height);

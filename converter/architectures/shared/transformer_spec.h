@@ -238,6 +238,7 @@ struct PictureSpec {
   std::string positions;           // whole; empty: there are none
   bool resizes_positions = false;  // to the size that the source's steps give
   bool takes_any_size = false;     // positions, a square, may be resized to each picture's size, bicubically
+  bool resizes_in_run = false;     // positions of any grid may be so, by an operation that knows its patches
   PatchGrid table;                 // of the stored positions, where they are resized
   bool positions_of_patches = false;  // learned rows have none
   std::vector<uint32_t> position_order =

@@ -283,11 +283,11 @@ mote_host_result* mote_host_transcribe(mote_host* model, const mote_host_input* 
 mote_host_result* mote_host_speak(mote_host* model, const mote_host_input* text, const char* options,
                                   const mote_host_calls* calls);
 /* For each picture {"width", "height", "boxes": [{"label", "probability", "box": [left, top, right, bottom]},
-   ...]} in pixels, the likeliest first. Options: threshold. */
+   ...]} in pixels, the likeliest first. Options: threshold, size (as of mote_host_embed). */
 mote_host_result* mote_host_detect(mote_host* model, const mote_host_input* pictures, size_t count,
                                    const char* options, const mote_host_calls* calls);
 /* Depths [height, width] of a picture's pixels, and {"width", "height", "least", "most"}. Options: output (a
-   PNG of grey that gets the depths, in place of values). */
+   PNG of grey that gets the depths, in place of values), size (as of mote_host_embed). */
 mote_host_result* mote_host_depth(mote_host* model, const mote_host_input* picture, const char* options,
                                   const mote_host_calls* calls);
 

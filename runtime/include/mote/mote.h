@@ -339,7 +339,10 @@ typedef struct mote_batch {
                           until the outputs are there */
   uint64_t
       continues; /* 1: sequence i goes on from that of the runs before, of a model with a memory; else 0 */
-  uint64_t reserved[4]; /* 0 */
+  const uint32_t* columns; /* [count] patches in a line of each sequence's picture, of a model of pictures of
+                              any size; null: those of the model's own size, or one line for others.
+                              Models of depths and boxes need them */
+  uint64_t reserved[3];    /* 0 */
 } mote_batch;
 
 /* Rows of outputs that mote_encode gives of a sequence of so many rows; 0: it is too short. UINT32_MAX where

@@ -27,7 +27,9 @@ typedef enum mote_picture_step_kind {
   MOTE_PICTURE_TILE = 7,          /* both sides become multiples of height, and the picture is cut into such
                                      squares; one of all of it follows them */
   MOTE_PICTURE_RESCALE = 8,       /* bytes are multiplied by `factor` */
-  MOTE_PICTURE_NORMALIZE = 9      /* `mean` is taken off, and they are divided by `deviation` */
+  MOTE_PICTURE_NORMALIZE = 9,     /* `mean` is taken off, and they are divided by `deviation` */
+  MOTE_PICTURE_RESIZE_PATCHES = 10 /* both sides become multiples, by the largest factor that makes at most
+                                      `most` patches of them */
 } mote_picture_step_kind;
 
 enum { MOTE_MOST_PICTURE_STEPS = 8 };

@@ -6,23 +6,27 @@
 #include "tools/mote/host_model.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
+#include "tools/mote/picture_flags.h"
 #include "tools/mote/signals.h"
 
 namespace mote::cli {
 namespace {
 
 struct DepthArguments {
-  std::string file, picture, output;
+  std::string file, picture, output, size;
   bool json = false;
   SessionFlags session;
 };
 
 void measure_depth(const DepthArguments& arguments) {
+  check_picture_size(arguments.size);
   convert::refuse_input(arguments.output, {arguments.file, arguments.picture});
   HostModel model(arguments.file, arguments.session);
   model.begin();
   const mote_host_input picture = file_input(arguments.picture);
-  const std::string options = nlohmann::json{{"output", arguments.output}}.dump();
+  nlohmann::json given = {{"output", arguments.output}};
+  if (!arguments.size.empty()) given["size"] = arguments.size;
+  const std::string options = given.dump();
   const InterruptGuard guard;
   HostCalls calls;
   nlohmann::json found =
@@ -48,6 +52,7 @@ void add_depth(CommandLine& line) {
   command.option("-o,--output", &arguments.output, "The PNG to write, replaced if it exists")
       .type("OUT")
       .required();
+  add_picture_size(command, arguments.size);
   command.flag("--json", &arguments.json, "Print an object");
   add_session_flags(command, arguments.session);
 }

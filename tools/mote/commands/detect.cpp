@@ -10,6 +10,7 @@
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/pages/html_page.h"
+#include "tools/mote/picture_flags.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/usage.h"
 
@@ -17,7 +18,7 @@ namespace mote::cli {
 namespace {
 
 struct DetectArguments {
-  std::string file, output;
+  std::string file, output, size;
   std::vector<std::string> pictures;
   float threshold = 0.5f;  // the original's
   bool json = false;
@@ -42,6 +43,7 @@ void show_boxes(const std::string& path, const std::vector<DrawnBox>& boxes) {
 }
 
 void detect(const DetectArguments& arguments) {
+  check_picture_size(arguments.size);
   if (!arguments.output.empty() && arguments.pictures.size() != 1)
     usage_fail("--output draws one picture; {} are given", arguments.pictures.size());
   if (!arguments.output.empty())
@@ -53,7 +55,9 @@ void detect(const DetectArguments& arguments) {
         arguments.pictures[0]);
   HostModel model(arguments.file, arguments.session);
   model.begin();
-  const std::string options = nlohmann::json{{"threshold", arguments.threshold}}.dump();
+  nlohmann::json given = {{"threshold", arguments.threshold}};
+  if (!arguments.size.empty()) given["size"] = arguments.size;
+  const std::string options = given.dump();
   for (const std::string& path : arguments.pictures) {
     const mote_host_input picture = file_input(path);
     const InterruptGuard guard;
@@ -89,6 +93,7 @@ void add_detect(CommandLine& line) {
       .option("-o,--output", &arguments.output,
               "Draw the boxes over the picture: an SVG, replaced if it exists")
       .type("OUT");
+  add_picture_size(command, arguments.size);
   command.flag("--json", &arguments.json, "Print an object a line");
   add_session_flags(command, arguments.session);
 }

@@ -169,6 +169,9 @@ mote_picture_info picture_info(const mote_model* model, uint64_t height, uint64_
 Sequence picture_sequence(const mote_picture_info& picture, const float* pixels) {
   Sequence sequence;
   sequence.ids.resize(picture.rows);
+  sequence.height = picture.height;
+  sequence.width = picture.width;
+  sequence.across = picture.width / picture.patch;
   for (uint32_t column = 0; column < picture.rows; ++column) sequence.columns.push_back(column);
   sequence.values.resize(size_t{picture.rows} * picture.row_width);
   mote_picture_rows(&picture, pixels, sequence.values.data());

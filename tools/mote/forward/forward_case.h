@@ -17,10 +17,12 @@ namespace mote::cli {
 /// A row without its padding.
 struct Sequence {
   std::vector<int32_t> ids;
-  std::vector<int32_t> types;     // of the tokens, or empty
-  std::vector<bool> global;       // whether a token is global, or empty
-  std::vector<uint32_t> columns;  // where each was in the row
-  std::vector<float> values;      // rows of floats, of a program that takes them; ids are 0
+  std::vector<int32_t> types;      // of the tokens, or empty
+  std::vector<bool> global;        // whether a token is global, or empty
+  std::vector<uint32_t> columns;   // where each was in the row
+  std::vector<float> values;       // rows of floats, of a program that takes them; ids are 0
+  uint32_t height = 0, width = 0;  // of a picture, else 0
+  uint32_t across = 0;             // patches in its lines
 };
 
 /// input_ids [B, T] of one case.

@@ -128,7 +128,8 @@ void store_depth(const ModelFile& file, const Session& session, const Case& item
                  Outputs& outputs) {
   mote_picture_info picture;
   mote_error error{};
-  check(mote_model_get_picture(file.model(), &picture, &error), error, "forward");
+  const Sequence& first = item.sequences.at(group.first);  // a case's pictures have one size
+  check(mote_picture_of_size(file.model(), first.height, first.width, &picture, &error), error, "forward");
   Array<float>& depths = outputs.rows[item.prefix + "predicted_depth"];
   depths.shape = {item.sequences.size(), picture.height, picture.width};
   for_each_sequence(item, group, [&](size_t, uint32_t row) {
@@ -196,6 +197,11 @@ class EncoderRun {
       batch.lengths = group.lengths.data();
       batch.count = static_cast<uint32_t>(group.lengths.size());
       batch.continues = continues ? 1 : 0;
+      std::vector<uint32_t> columns;
+      for_each_sequence(item, group, [&](size_t sequence, uint32_t) {
+        columns.push_back(item.sequences[sequence].across);
+      });
+      if (columns.front() != 0) batch.columns = columns.data();
       encode(session_, batch, "forward: " + item.prefix + "input_ids");
       if (output_.kind == MOTE_OUTPUT_DEPTH) {
         store_depth(file_, session_, item, group, outputs);
