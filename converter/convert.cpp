@@ -14,6 +14,7 @@
 #include "converter/chat_formats/choose.h"
 #include "converter/chat_formats/pair_texts.h"
 #include "converter/encode_weight.h"
+#include "converter/language.h"
 #include "converter/layers/build_transformer.h"
 #include "converter/longrope.h"
 #include "converter/lora.h"
@@ -276,6 +277,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
     const AdapterArgument argument = parse_adapter(adapter);
     merge_adapter(source, argument.directory, argument.strength);
   }
+  take_language(source, options.language);
   choose_pooling(options, source);
   nlohmann::json keys = *source.config;
   const std::string long_note = choose_longrope(options.long_context, keys);

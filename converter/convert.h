@@ -30,6 +30,8 @@ struct ConvertOptions {
   /// The part of a model of pictures and texts that is converted: vision, text.
   std::string tower = {};
   PictureSides picture_size = {}, any_picture_size = {};  // as in Source
+  /// Of a model of speech with an adapter for each language (MMS), the language that the file is for.
+  std::string language = {};
   /// The vector gets length 1; with `pooling`.
   bool normalize = false;
   /// Keys of the config that are not understood and change nothing, says the user.

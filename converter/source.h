@@ -159,6 +159,7 @@ struct Source {
       any_picture_size;    // pictures have any size, of at most as many patches as this one; the user's
   std::string base;        // of a part of a model: starts the names of its weights
   bool lowercase = false;  // texts are lowercased, whatever the tokenizer does
+  std::string language;    // whose adapter and vocabulary of several are taken; empty: the source's own
   std::vector<Prompt> prompts;
   int32_t default_prompt = -1;     // of them, before every text; -1: none
   bool ternary = false;            // matrices of bytes are ternary ones, as the config says

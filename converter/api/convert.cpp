@@ -40,6 +40,7 @@ ConvertOptions read_options(const char* text) {
   given.read_word("tower", options.tower, {"vision", "text"});
   given.read("picture-size", picture_size);
   given.read("any-picture-size", any_picture_size);
+  given.read("language", options.language);
   given.read("ignore-key", options.ignored_keys);
   given.read("no-tokenizer", options.no_tokenizer);
   given.read("small-tables", options.small_tables);

@@ -211,8 +211,6 @@ TransformerSpec read_wav2vec2_like(const Source& source, Config& config, bool po
   spec.tied_embedding = false;
   require_flag(config, "add_adapter", false);
   require_flag(config, "conv_pos_batch_norm", false);
-  if (config.optional_size("adapter_attn_dim", 1, kMaxSize))
-    config.refuse("adapters of languages (adapter_attn_dim) are not supported");
   WaveformStem stem = read_waveform_stem(config, base);
   stem.feature_norm = config.flag("feat_proj_layer_norm", true);
   stem.position_groups = config.size("num_conv_pos_embedding_groups", 1, kMaxSize, 16);
@@ -248,8 +246,45 @@ TransformerSpec read_wav2vec2_like(const Source& source, Config& config, bool po
   return spec;
 }
 
+void require_no_language_adapters(Config& config) {
+  if (config.optional_size("adapter_attn_dim", 1, kMaxSize))
+    config.refuse("adapters of languages (adapter_attn_dim) of this model are not supported");
+}
+
+namespace {
+
+constexpr float kAdapterEps = 1e-5f;  // of the norms, whatever the config says
+
+/// x += linear_2(relu(linear_1(norm(x)))) behind each layer (MMS), `inner` values wide.
+void add_language_adapters(Config& config, uint32_t inner, const std::string& base, TransformerSpec& spec) {
+  if (spec.names.final_norm.empty())
+    config.refuse("adapter_attn_dim without do_stable_layer_norm is not supported");
+  if (spec.norm_eps != kAdapterEps)
+    config.refuse("layer_norm_eps {} is not supported beside the adapters' own of {}", spec.norm_eps,
+                  kAdapterEps);
+  for (LayerSpec& layer : spec.layers) {
+    layer.build = [inner, pattern = base + "encoder.layers.{}.adapter_layer."](TransformerBuilder& builder,
+                                                                               const LayerSpec& own) {
+      builder.layer(own);
+      const std::string source = of_layer(pattern, own), label = prefix_of(own) + "adapter.";
+      const uint32_t width = builder.x().width;
+      const View normed = builder.new_value(width, Unit::token), up = builder.new_value(inner, Unit::token);
+      builder.norm(label + "norm", source + "norm", builder.x(), normed);
+      builder.linear(label + "up", source + "linear_1", Role::matrix, normed, up, Activation::relu, true);
+      BlockInput input{up};
+      builder.linears(label, input,
+                      {builder.projection("down", source + "linear_2", width, inner, Role::matrix, true)},
+                      builder.x(), Activation::none, builder.x());
+    };
+  }
+}
+
+}  // namespace
+
 TransformerSpec read_wav2vec2(const Source& source, Config& config) {
   TransformerSpec spec = read_wav2vec2_like(source, config, true);
+  if (const auto inner = config.optional_size("adapter_attn_dim", 1, kMaxSize))
+    add_language_adapters(config, *inner, wav2vec2_base(source), spec);
   sum_layers(config, spec);
   return spec;
 }

@@ -19,6 +19,9 @@ std::vector<uint32_t> read_conv_sizes(Config& config, const std::string& key,
 /// Returns the start of the names of the model where the source has it below a head, else nothing.
 std::string wav2vec2_base(const Source& source);
 
+/// Refuses adapters of languages.
+void require_no_language_adapters(Config& config);
+
 /// Sizes, the stem of convolutions, the positional convolution unless `positions` is false, and the head.
 TransformerSpec read_wav2vec2_like(const Source& source, Config& config, bool positions);
 

@@ -75,8 +75,7 @@ class ConformerBlock : ConformerParts {
 
 TransformerSpec read_wav2vec2_conformer(const Source& source, Config& config) {
   TransformerSpec spec = read_wav2vec2_like(source, config, false);
-  if (spec.head.kind == OutputKind::sequence_labels)
-    config.refuse("architectures: of this model, those for CTC and bare ones are supported");
+  require_no_language_adapters(config);
   const std::string kind = config.text("position_embeddings_type", "relative");
   if (kind != "rotary") config.refuse("position_embeddings_type {} is not supported; rotary is", kind);
   if (spec.norm_eps != static_cast<float>(kBlockEps))
@@ -102,6 +101,7 @@ TransformerSpec read_wav2vec2_conformer(const Source& source, Config& config) {
   }
   spec.names.ignored_starts.push_back(base + "encoder.pos_conv_embed.");
   spec.names.ignored_starts.push_back(base + "encoder.embed_positions.");
+  sum_layers(config, spec);
   return spec;
 }
 

@@ -112,6 +112,7 @@ void build_wavlm_layer(TransformerBuilder& builder, const LayerSpec& layer, cons
 
 TransformerSpec read_wavlm(const Source& source, Config& config) {
   TransformerSpec spec = read_wav2vec2_like(source, config, true);
+  require_no_language_adapters(config);
   const std::string layers = wav2vec2_base(source) + "encoder.layers.";
   WavlmBias bias{layers + "0.attention.rel_attn_embed.weight", config.size("num_buckets", 4, 1u << 16, 320),
                  config.size("max_bucket_distance", 2, kMaxSize, 800), 0};

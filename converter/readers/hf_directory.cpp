@@ -288,6 +288,10 @@ Source read_onnx_file(const fs::path& path, const std::vector<std::string>& igno
   return read_hf_directory(in_onnx && !is_there(folder / "config.json") ? above : folder, path, ignored);
 }
 
+void add_weights(Source& source, const fs::path& path) {
+  for (const auto& [name, tensor] : map_file(source, path)) add_tensor(source, name, tensor, path);
+}
+
 Source read_hf_directory(const fs::path& root, const fs::path& onnx,
                          const std::vector<std::string>& ignored) {
   std::optional<SentenceModules> sentence;

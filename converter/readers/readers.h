@@ -21,6 +21,8 @@ namespace mote::convert {
 /// `onnx`: the weights, whatever else is there; empty: those that are there.
 Source read_hf_directory(const std::filesystem::path& directory, const std::filesystem::path& onnx = {},
                          const std::vector<std::string>& ignored = {});
+/// Maps a file of safetensors and adds its tensors to the source's, in place of those of their names.
+void add_weights(Source& source, const std::filesystem::path& path);
 /// With the config.json beside it, or beside the folder "onnx" that it is in.
 Source read_onnx_file(const std::filesystem::path& path, const std::vector<std::string>& ignored = {});
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that make_decoder.py and make_encoder.py share."""
+import copy
 import json
 import pathlib
 import sys
@@ -62,8 +63,23 @@ def prompt_with_clear_answer(model, tokens, count):
     sys.exit("no prompt of 1000 has a clear continuation: other weights may have")
 
 
-def write(name, family, model, tensors, hidden, difference):
-    """Writes the model, its tensors and golden.json; `difference` is that of float32 and float64."""
+def error_of_rounded_weights(model, values):
+    """Returns the relative error of the last hidden states of the first row of `values`, in float64, where each row of the
+    matrices is rounded to 8 bits: how much the model, whatever runs it, makes of such roundings."""
+    exact, rounded = copy.deepcopy(model).double(), copy.deepcopy(model).double()
+    for parameter in rounded.parameters():
+        if parameter.dim() > 1:
+            rows = parameter.data.reshape(parameter.shape[0], -1)
+            unit = (rows.abs().amax(1, keepdim=True) / 127).clamp(min=1e-30)
+            parameter.data.copy_(((rows / unit).round() * unit).reshape(parameter.shape))
+    with torch.no_grad():
+        one, other = (made(values[:1].double(), output_hidden_states=True).hidden_states[-1] for made in (exact, rounded))
+    return float((one - other).norm() / one.norm())
+
+
+def write(name, family, model, tensors, hidden, difference, rounded=None):
+    """Writes the model, its tensors and golden.json; `difference` is that of float32 and float64, `rounded` the error of
+    rounded weights."""
     folder = MODELS / name
     model.save_pretrained(folder)
     tensors = tensors | {f"hidden.{i}": state for i, state in enumerate(hidden)}
@@ -72,5 +88,7 @@ def write(name, family, model, tensors, hidden, difference):
               "architecture": type(model).__name__, "torch": torch.__version__.split("+")[0],
               "transformers": transformers.__version__, "float64_difference": float(difference),
               "tolerance": max(1e-4, 20 * float(difference))}
+    if rounded is not None:
+        record["rounded_weights"] = rounded
     (folder / "golden.json").write_text(json.dumps(record, indent=1) + "\n")
     print(f"{folder}: {sum(p.numel() for p in model.parameters())} parameters, tolerance {record['tolerance']:.1e}")

@@ -43,6 +43,10 @@ std::vector<std::string> golden_names(const std::string& family) {
   return names;
 }
 
+double rounded_weights_error(const std::string& name) {
+  return golden_json(golden_folder() / name).value("rounded_weights", 0.0);
+}
+
 double golden_tolerance(const std::string& name) {
   return golden_json(golden_folder() / name).at("tolerance").get<double>();
 }

@@ -94,6 +94,7 @@ def convert(
     tower: Optional[str] = None,
     picture_size: Optional[str] = None,
     any_picture_size: Optional[str] = None,
+    language: Optional[str] = None,
     ignore_key: Union[None, str, Sequence[str]] = None,
     no_tokenizer: Optional[bool] = None,
     small_tables: Optional[bool] = None,
@@ -109,8 +110,9 @@ def convert(
         {
             "type": type, "head_type": head_type, "calibrate": calibrate, "lora": lora, "chat_format": chat_format,
             "thinking": thinking, "pooling": pooling, "normalize": normalize, "tower": tower,
-            "picture_size": picture_size, "any_picture_size": any_picture_size, "ignore_key": ignore_key,
-            "no_tokenizer": no_tokenizer, "small_tables": small_tables, "long_context": long_context, **options,
+            "picture_size": picture_size, "any_picture_size": any_picture_size, "language": language,
+            "ignore_key": ignore_key, "no_tokenizer": no_tokenizer, "small_tables": small_tables,
+            "long_context": long_context, **options,
         }  # fmt: skip
     )
     conversion = _Conversion(path_bytes(source), path_bytes(output), given)

@@ -29,6 +29,7 @@ class CtcTokenizer {
         vocab_path_(source.text_files() / "vocab.json"),
         added_path_(source.text_files() / "added_tokens.json"),
         config_(side_.config_path()),
+        language_(source.language),
         size_(vocab) {}
 
   CtcTexts read() {
@@ -70,12 +71,21 @@ class CtcTokenizer {
     return sum;
   }
 
-  /// Returns the vocabulary; of several languages, that of the one which tokenizer_config.json names.
+  /// Returns the vocabulary; of several languages, that of the user's or the one which tokenizer_config.json
+  /// names.
   json read_vocab() const {
     json vocab = read_json_object(vocab_path_, kCtcVocabDepth);
-    if (vocab.empty() || !vocab.begin()->is_object()) return vocab;
-    const std::string language = config_.text(side_.config(), "target_lang", "eng");
-    return JsonFile(vocab_path_.string()).object(vocab, language);
+    const JsonFile file(vocab_path_.string());
+    if (vocab.empty() || !vocab.begin()->is_object()) {
+      if (!language_.empty())
+        file.refuse("it is of no languages; --language {} asks for one", shown(language_));
+      return vocab;
+    }
+    const std::string language =
+        language_.empty() ? config_.text(side_.config(), "target_lang", "eng") : language_;
+    if (!language_.empty() && !vocab.contains(language))
+      file.refuse("it has no vocabulary of the language {}", shown(language));
+    return file.object(vocab, language);
   }
 
   /// Tokens behind the vocabulary; what the model has no label for is left out.
@@ -154,6 +164,7 @@ class CtcTokenizer {
   SideFiles side_;
   std::filesystem::path vocab_path_, added_path_;
   JsonFile config_;
+  std::string language_;
   uint32_t size_;
 };
 

@@ -34,8 +34,8 @@ typedef struct mote_convert_calls {
 
 /* Converts a directory or a file to `output`, which is replaced once it is whole; a failure leaves it as it
    was. Options: type, head-type, calibrate, lora (a text or a list), chat-format, thinking ("on", "off"),
-   pooling, normalize, tower, picture-size and any-picture-size ("WIDTHxHEIGHT"), ignore-key (a text or a
-   list), no-tokenizer, small-tables, long-context. */
+   pooling, normalize, tower, picture-size and any-picture-size ("WIDTHxHEIGHT"), language (of an adapter of
+   MMS, "fra"), ignore-key (a text or a list), no-tokenizer, small-tables, long-context. */
 mote_convert_result* mote_convert(const char* source, const char* output, const char* options,
                                   const mote_convert_calls* calls);
 

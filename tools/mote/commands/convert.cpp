@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 struct ConvertArguments {
   std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower, text,
-      picture_size, any_picture_size;
+      picture_size, any_picture_size, language;
   std::vector<std::string> ignored_keys, adapters;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false, long_context = false;
 };
@@ -148,6 +148,7 @@ std::string options_of(const ConvertArguments& arguments) {
   add("tower", arguments.tower);
   add("picture-size", arguments.picture_size);
   add("any-picture-size", arguments.any_picture_size);
+  add("language", arguments.language);
   return text_of(options);
 }
 
@@ -231,6 +232,12 @@ void add_convert(CommandLine& line) {
               "Take pictures of any size, of at most as many patches as this one has")
       .type("WIDTHxHEIGHT")
       .excludes(size);
+  command
+      .option(
+          "--language", &arguments->language,
+          "Of a model of speech with adapters of languages (MMS), the one that the file is for, by its code "
+          "(default: that of the model's own weights)")
+      .type("CODE");
   command
       .option("--target", &arguments->target,
               "For firmware: small tables of the tokenizer, and what the model takes of flash and RAM")
