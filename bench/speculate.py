@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures answers with guessed tokens beside answers without, which must have the same ids.
 
-    bench/speculate.py MODEL.mote [--mote build/mote] [--threads 2] [--rounds 5] [--tokens 160] [--temp T]
+    bench/speculate.py MODEL.mote [--mote build/mote] [--threads 2] [--rounds 5] [--tokens 160] [--temp T] [--draft SMALLER.mote]
 
 The model is one that chats, such as SmolLM2 (scripts/get_model smollm2, then mote convert). Prompts of the first kind ask for
-text that is given, again or with a small change; those of the second for text that repeats nothing. Ways take turns; a
-number is the median of the rounds, in tokens a second after the first token."""
+text that is given, again or with a small change; those of the second for text that repeats nothing; those of the third keep to
+a schema full of names. Ways take turns. Tokens a second are those after the first token, the medians of the rounds; a ratio is
+the median of the rounds' ratios, each of two turns that follow each other, so that other programs hold up both."""
 import argparse
 import json
 import statistics
@@ -36,12 +37,22 @@ KINDS = {
     "new": ["Write a short story about a boy who finds a key in the garden.",
             "Explain how a steam engine works.", "Why is the sky blue?", "Describe a market in a small town."],
 }
+NAMES = ("identification_number", "registered_owner_name", "registration_country_code", "vehicle_manufacturer_name",
+         "maximum_permitted_weight_in_kilograms", "has_valid_insurance", "first_registration_year", "primary_body_color")
+SCHEMA = json.dumps({"type": "object", "required": list(NAMES), "properties": {
+    name: {"type": "boolean"} if name.startswith("has") else
+          {"type": "integer", "minimum": 0, "maximum": 99999} if name.endswith(("kilograms", "year", "number")) else
+          {"type": "string", "maxLength": 16} for name in NAMES}})
+KINDS["names"] = ["Describe a car in JSON.", "Invent a lorry and describe it in JSON."]
+SHAPES = {"names": ["--json-schema", SCHEMA]}
 WAYS = ("off", "auto", "lookup")
 
 
-def answer(arguments, prompt, way):
+def answer(arguments, prompt, way, shape):
     command = [arguments.mote, "run", arguments.model, "--chat", "-p", prompt, "-n", str(arguments.tokens), "--json",
-               "--threads", str(arguments.threads), "--speculate", way, "--repeat-penalty", "1"]
+               "--threads", str(arguments.threads), "--speculate", way, "--repeat-penalty", "1", *shape]
+    if arguments.draft and way in ("auto", "draft"):
+        command += ["--draft", arguments.draft]
     if arguments.temp is not None:
         command += ["--temp", str(arguments.temp), "--seed", "1"]
     ran = subprocess.run(command, capture_output=True, text=True)
@@ -58,28 +69,30 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tokens", type=int, default=160)
     parser.add_argument("--temp", type=float)
+    parser.add_argument("--draft", help="also guess by this model")
+    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS))
     arguments = parser.parse_args()
-    print("| answer | off | auto | lookup | drafted, stood of auto |\n|---|---|---|---|---|")
-    for kind, prompts in KINDS.items():
-        ratios = {way: [] for way in WAYS}
-        for at, prompt in enumerate(prompts):
-            speeds, ids, guesses = {way: [] for way in WAYS}, None, None
+    ways = WAYS + (("draft",) if arguments.draft else ())
+    print(f"| answer | {' | '.join(ways)} | drafted, stood of auto |\n|{'---|' * (len(ways) + 2)}")
+    for kind in arguments.kinds:
+        ratios = {way: [] for way in ways}
+        for at, prompt in enumerate(KINDS[kind]):
+            speeds, ids, guesses = {way: [] for way in ways}, None, None
             for _ in range(arguments.rounds):
-                for way in WAYS:
-                    said = answer(arguments, prompt, way)
+                for way in ways:
+                    said = answer(arguments, prompt, way, SHAPES.get(kind, []))
                     speeds[way].append(said["decode_tokens_per_s"])
                     ids = ids or said["output_ids"]
                     if ids != said["output_ids"]:
                         sys.exit(f"--speculate {way} says something else: {prompt}")
                     if way == "auto":
                         guesses = said["speculation"]
-            middle = {way: statistics.median(values) for way, values in speeds.items()}
-            for way in WAYS:
-                ratios[way].append(middle[way] / middle["off"])
-            print(f"| {kind} {at + 1}, {len(ids)} tokens | {middle['off']:.0f} | {middle['auto']:.0f} | {middle['lookup']:.0f} | "
-                  f"{guesses['drafted']}, {guesses['stood']} |", flush=True)
-        print(f"| {kind}, mean of ratios | 1 | {statistics.mean(ratios['auto']):.2f} | "
-              f"{statistics.mean(ratios['lookup']):.2f} | |", flush=True)
+            for way in ways:
+                ratios[way].append(statistics.median(speed / off for speed, off in zip(speeds[way], speeds["off"])))
+            middle = " | ".join(f"{statistics.median(speeds[way]):.0f}" for way in ways)
+            print(f"| {kind} {at + 1}, {len(ids)} tokens | {middle} | {guesses['drafted']}, {guesses['stood']} |", flush=True)
+        means = " | ".join(f"{statistics.mean(ratios[way]):.2f}" for way in ways)
+        print(f"| {kind}, mean of ratios | {means} | |", flush=True)
 
 
 main()

@@ -4,6 +4,7 @@
 #include "host/api/answers.h"
 
 #include "host/api/grammar_options.h"
+#include "host/api/guesses.h"
 #include "host/api/result.h"
 #include "host/base/mapped_file.h"
 #include "host/base/output_file.h"
@@ -22,16 +23,19 @@ struct Generator {
   mote_session_options options;
   host::Session session;
   double load_ms;  // that it took to make
-  size_t memory_bytes() const { return session.arena_bytes(); }
+  std::optional<host::Draft> draft;
+  size_t memory_bytes() const { return session.arena_bytes() + (draft ? draft->arena_bytes() : 0); }
 };
 
 host::Result<Generator> make_generator(const mote_host& model, const mote_platform& platform,
-                                       uint32_t logit_rows) {
+                                       const host::SpeculationOptions& speculation) {
   const host::Timer timer;
   host::SessionChoices choices = model.choices(platform);
-  choices.logit_rows = logit_rows;
-  Generator generator{host::session_options(*model.model, choices), {}, 0};
+  choices.logit_rows = speculation.logit_rows();
+  Generator generator{host::session_options(*model.model, choices), {}, 0, {}};
   MOTE_TAKE(generator.session, host::Session::begin(*model.model, generator.options));
+  MOTE_TAKE(generator.draft,
+            begin_draft(model, platform, speculation, generator.session, generator.options.context));
   generator.load_ms = timer.ms();
   return generator;
 }
@@ -187,10 +191,12 @@ host::Status generate(mote_host& opened, Inputs inputs, const char* json_options
   MOTE_TAKE(plan.grammar, plan_grammar(opened, wanted.grammar));
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "generate", hooks);
-  const uint32_t rows = plan.speculation.logit_rows();
-  MOTE_TAKE(Generator* const generator, turn->task<Generator>(fmt::format("generate in {} rows", rows), [&] {
-    return make_generator(opened, turn->platform(), rows);
+  const std::string key = fmt::format("generate in {} rows, guesses {}", plan.speculation.logit_rows(),
+                                      host::drafts(plan.speculation.mode) ? "of a draft" : "alone");
+  MOTE_TAKE(Generator* const generator, turn->task<Generator>(key, [&] {
+    return make_generator(opened, turn->platform(), plan.speculation);
   }));
+  plan.draft = generator->draft ? &*generator->draft : nullptr;
   host::Session& session = generator->session;
   reply.json = session_json(session, generator->options, plan);
   reply.json["load_ms"] = generator->load_ms;
@@ -219,17 +225,6 @@ host::Status generate(mote_host& opened, Inputs inputs, const char* json_options
   return {};
 }
 
-host::SpeculationOptions speculation_options(Options& options) {
-  host::SpeculationOptions speculation;
-  std::string mode = "auto";
-  options.read_word("speculate", mode, {"off", "auto", "lookup"});
-  if (mode == "off") speculation.mode = host::Speculate::off;
-  if (mode == "lookup") speculation.mode = host::Speculate::lookup;
-  options.read("speculate-max", speculation.most, 1u, uint32_t{MOTE_MOST_GUESSES});
-  options.read("speculate-match", speculation.match, 1u, 16u);
-  return speculation;
-}
-
 }  // namespace
 
 host::GenerationOptions generation_options(Options& options, uint32_t tokens) {
@@ -245,7 +240,7 @@ host::GenerationOptions generation_options(Options& options, uint32_t tokens) {
   options.read("repeat-penalty", generation.repetition_penalty, 0.01f, 100.0f);
   options.read("stop", generation.stop_texts);
   options.read("ignore-stop", generation.ignore_stop);
-  generation.speculation = speculation_options(options);
+  generation.speculation = read_speculation(options);
   if (generation.greedy && generation.temperature)
     throw OptionError("options \"greedy\" and \"temp\" exclude each other");
   return generation;
@@ -285,7 +280,8 @@ nlohmann::json session_json(const host::Session& session, const mote_session_opt
                             const host::GenerationPlan& plan) {
   return {{"defaults", plan.defaults},
           {"context", options.context},
-          {"arena_bytes", session.arena_bytes()},
+          {"arena_bytes", session.arena_bytes() + (plan.draft == nullptr ? 0 : plan.draft->arena_bytes())},
+          {"draft_bytes", plan.draft == nullptr ? 0 : plan.draft->arena_bytes()},
           {"isa", mote_isa_name(mote_session_isa(session.get()))}};
 }
 
@@ -297,13 +293,8 @@ host::OnToken on_token_of(const mote_host_calls* calls) {
 }
 
 nlohmann::json answer_json(const host::Answer& answer, size_t prompt_tokens) {
-  nlohmann::json guesses = {{"runs", answer.guesses.runs},
-                            {"rows", answer.guesses.rows},
-                            {"drafted", answer.guesses.guessed},
-                            {"stood", answer.guesses.stood}};
-  if (!answer.no_guesses.empty()) guesses["off"] = answer.no_guesses;
   return {{"text", answer.text},
-          {"speculation", guesses},
+          {"speculation", guesses_json({answer.guesses, answer.no_guesses})},
           {"output_ids", answer.ids},
           {"finish", host::finish_name(answer.finish)},
           {"prompt_tokens", prompt_tokens},

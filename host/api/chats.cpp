@@ -7,6 +7,7 @@
 
 #include "host/api/answers.h"
 #include "host/api/grammar_options.h"
+#include "host/api/guesses.h"
 #include "host/api/result.h"
 #include "host/base/system.h"
 #include "host/chat/model_template.h"
@@ -26,8 +27,13 @@ constexpr uint32_t kChatTokens = 1024;  // of an answer, at most, by default
 struct mote_host_chat {
   explicit mote_host_chat(mote_host& of) : model(of), threads(of.settings.threads) { ++model.chats; }
   ~mote_host_chat() {
-    model.chat_bytes -= session.arena_bytes();
+    model.chat_bytes -= counted;
     --model.chats;
+  }
+  /// Counts the memory of its sessions as the model's.
+  void count_memory() {
+    counted = session.arena_bytes() + (draft ? draft->arena_bytes() : 0);
+    model.chat_bytes += counted;
   }
 
   mote_host& model;
@@ -35,7 +41,9 @@ struct mote_host_chat {
   std::mutex busy;
   mote::api::Threads threads;
   mote::host::Session session;
+  std::optional<mote::host::Draft> draft;
   std::optional<mote::host::Chat> chat;
+  size_t counted = 0;  // bytes
 };
 
 namespace mote::api {
@@ -61,8 +69,11 @@ host::Status begin_chat(mote_host& model, const char* json_options, Reply& reply
   host::GenerationPlan plan = host::plan_generation(*model.model, generation, true);
   MOTE_TAKE(plan.grammar, plan_grammar(model, request));
   MOTE_TAKE(chat->session, host::Session::begin(*model.model, session));
+  MOTE_TAKE(chat->draft,
+            begin_draft(model, chat->threads.platform(), plan.speculation, chat->session, session.context));
+  plan.draft = chat->draft ? &*chat->draft : nullptr;
   reply.json = session_json(chat->session, session, plan);
-  model.chat_bytes += chat->session.arena_bytes();
+  chat->count_memory();
   MOTE_TRY(host::require_tokenizer(*model.model, host::Remedy::run_ids));
   MOTE_TAKE(host::ChatTokenizer tokenize, convert::chat_tokenizer(*model.model, chat->session, variables));
   if (model.model->encodes()) return host::failed("{} holds no conversations", model.model->name());

@@ -86,6 +86,7 @@ Settings read_settings(const char* json) {
   options.read("sessions", settings.sessions, 1, 256);
   options.read("vision", settings.vision);
   options.read("text-model", settings.text);
+  options.read("draft", settings.draft);
   options.read("name", settings.name);
   options.read("hashes", settings.hashes);
   std::string kv;
@@ -172,6 +173,15 @@ mote::host::Result<const mote::host::Model*> mote_host::text_tower() const {
     MOTE_TAKE(text_tower_, mote::api::open_tower(settings.text));
   }
   return &text_tower_->model;
+}
+
+mote::host::Result<const mote::host::Model*> mote_host::draft_model() const {
+  const std::lock_guard lock(opens_tower_);
+  if (draft_model_ == nullptr) {
+    if (settings.draft.empty()) return nullptr;
+    MOTE_TAKE(draft_model_, mote::api::open_tower(settings.draft));
+  }
+  return &draft_model_->model;
 }
 
 mote_host::~mote_host() {

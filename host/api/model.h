@@ -94,12 +94,13 @@ struct Settings {
   uint32_t threads = 0, decode_threads = 0, context = 0, chunk = 0, sessions = 1;
   mote_kv_dtype kv = MOTE_KV_AUTO;
   std::string vision, text;  // files of towers
+  std::string draft;         // file of a model that guesses tokens
   std::string name;          // that begins messages about bytes
   bool hashes = false;       // checked when the model is opened
 };
 Settings read_settings(const char* json);
 
-/// A file of another tower.
+/// A file of another model.
 struct Tower {
   std::unique_ptr<convert::MappedFile> file;
   host::Model model;
@@ -129,6 +130,8 @@ struct mote_host {
   /// are first asked for.
   mote::host::Result<const mote::host::Model*> vision_tower() const;
   mote::host::Result<const mote::host::Model*> text_tower() const;
+  /// Returns the model that guesses tokens, opened when it is first asked for; null where there is none.
+  mote::host::Result<const mote::host::Model*> draft_model() const;
   /// Returns the vocabulary's tables, which are opened or made when they are first asked for.
   mote::host::Result<std::shared_ptr<const mote::host::VocabularyTables>> vocabulary();
   /// Returns what the vocabulary's grammars share, once vocabulary() has opened it.
@@ -141,7 +144,7 @@ struct mote_host {
   };
   std::atomic<OfProcess*> of_process_{nullptr};
   mutable std::mutex opens_tower_;
-  mutable std::unique_ptr<mote::api::Tower> vision_tower_, text_tower_;
+  mutable std::unique_ptr<mote::api::Tower> vision_tower_, text_tower_, draft_model_;
   std::mutex opens_vocabulary_;
   std::shared_ptr<const mote::host::VocabularyTables> vocabulary_;
   std::optional<mote::grammar::VocabularyTrie> trie_;

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "host/api/answers.h"
+#include "host/api/guesses.h"
 #include "host/api/media.h"
 #include "host/api/result.h"
 #include "host/api/speech_options.h"
@@ -142,6 +143,7 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
     hooks.say("this build has no zlib, which tells texts that repeat themselves: they stay");
   CollectedTranscript collected(model, wanted.words, calls);
   const host::SessionChoices choices = opened.choices(turn->platform());
+  MOTE_TAKE(wanted.guesses.draft, draft_wanted(opened, wanted.guesses.options));
   const auto add = [&](const host::Passage& passage) { collected.add(passage); };
   host::Transcript transcript;
   if (read.live) {
@@ -158,6 +160,7 @@ host::Status transcribe(mote_host& opened, const mote_host_input& input, const c
   const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
   reply.bytes.assign(bytes, bytes + text.size());
   reply.json["heard"] = transcript.heard;
+  if (read.tells_guesses) reply.json["speculation"] = guesses_json(transcript.guesses);
   if (!transcript.language.empty()) reply.json["language"] = transcript.language;
   if (const std::string damage = sound.damage(); !damage.empty()) reply.json["damage"] = damage;
   return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/api/speech_options.h"
 
+#include "host/api/guesses.h"
 #include "host/base/options.h"
 
 namespace mote::api {
@@ -40,6 +41,8 @@ SpeechOptions read_speech_options(const char* json) {
   options.read_or_null("logprob-threshold", whisper.least_logprob);
   options.read_or_null("compression-threshold", whisper.most_compression);
   options.read_or_null("no-speech-threshold", whisper.silence);
+  read.tells_guesses = options.has("speculate");
+  read.transcribe.guesses.options = read_speculation(options);
   options.finish();
   if (whisper.carry_prompt && whisper.prompt.empty())
     throw OptionError("option \"carry-prompt\": there is no \"prompt\" to carry");

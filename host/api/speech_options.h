@@ -14,6 +14,7 @@ struct SpeechOptions {
   bool live = false, partial = false;
   std::string listen;             // the device that is heard in place of the input; "": none
   bool detects_language = false;  // in place of transcribing
+  bool tells_guesses = false;     // what became of them is part of the result
 };
 
 /// Reads the options of mote_host_transcribe. Throws OptionError.

@@ -2,6 +2,7 @@
 //
 // mote/host.h: texts generated over texts.
 #include "host/api/answers.h"
+#include "host/api/guesses.h"
 #include "host/api/inputs.h"
 #include "host/api/model.h"
 #include "host/api/result.h"
@@ -26,6 +27,7 @@ host::Status generate_over(mote_host& opened, Inputs inputs, const char* json_op
   }
   options.read("beams", wanted.beams, 1u, 256u);
   options.read("tokens", wanted.tokens, 1u, 1u << 24);
+  wanted.speculation = read_speculation(options, false);
   options.finish();
   const bool of_ids = !inputs.empty() && is_ids(inputs[0]);
   if (!of_ids) MOTE_TRY(host::require_tokenizer(model, host::Remedy::give_ids));
@@ -57,7 +59,9 @@ host::Status generate_over(mote_host& opened, Inputs inputs, const char* json_op
       if (on_text && hypotheses.size() == 1) on_text(-1, words);
       hypotheses.back()["text"] = words;
     }
-    json answer = {{"source_ids", source}, {"hypotheses", hypotheses}};
+    json answer = {{"source_ids", source},
+                   {"hypotheses", hypotheses},
+                   {"speculation", guesses_json(translator->guesses())}};
     if (!of_ids) answer["text"] = hypotheses[0]["text"];
     reply.json.push_back(std::move(answer));
   }

@@ -23,6 +23,9 @@ class Options {
   /// Null and "" are no options. Throws OptionError.
   explicit Options(const char* json);
 
+  /// Says that the option is given.
+  bool has(const char* key) const { return object_.contains(key); }
+
   // Each leaves `into` as it is where the option is not given, and throws OptionError where its value does
   // not fit.
   void read(const char* key, bool& into);

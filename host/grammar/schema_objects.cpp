@@ -147,10 +147,13 @@ NodePtr SchemaReader::object_of(const Demand& demand) {
   const std::optional<TextDfa> allowed_names = key_names(demand);
   std::vector<NodePtr> pairs;
   for (const std::string& name : names) {
-    const bool allowed = !allowed_names || allowed_names->matches(name);
-    pairs.push_back(
-        allowed ? sequence({writer_.literal(name), writer_.colon(), rule_of(demand_of_key(demand, name))})
-                : never());
+    if (allowed_names && !allowed_names->matches(name)) {
+      pairs.push_back(never());
+      continue;
+    }
+    const NodePtr key = writer_.literal(name), colon = writer_.colon();
+    const NodePtr value = rule_of(demand_of_key(demand, name));
+    pairs.push_back(sequence({key, colon, value}));
   }
   std::vector<NodePtr> others;
   for (const Region& region : regions_of(demand, names)) {
@@ -162,8 +165,9 @@ NodePtr SchemaReader::object_of(const Demand& demand) {
   if (other != nullptr && least > required.size() + 1) {
     for (const SchemaPart& part : demand) {
       if (part.has("minProperties"))
-        refuse_keyword("minProperties", part.pointer,
-                       "keys that are not declared may be one key again, so only one of them can be counted on");
+        refuse_keyword(
+            "minProperties", part.pointer,
+            "keys that are not declared may be one key again, so only one of them can be counted on");
     }
   }
   // Places are (keys passed, pairs written), as far as their number matters.

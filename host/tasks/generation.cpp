@@ -41,15 +41,24 @@ class Guesses {
   void reported(double ms) const {
     if (speculation_ != nullptr) speculation_->reported(ms);
   }
-  /// Offers what the constraint forces behind a token.
-  Status offer_forced(const Model& model, const Session& session, const AnswerConstraint* constraint,
-                      int32_t id) {
-    if (speculation_ == nullptr || constraint == nullptr || !model.has_tokenizer() ||
-        speculation_->options().mode != Speculate::automatic)
-      return {};
-    forced_.said(model.token_text(id));
-    MOTE_TAKE(const std::vector<int32_t> ids, forced_.next(model, session, *constraint->get()->matcher));
-    return speculation_->offer_forced(ids);
+  /// Makes guesses of what follows a token, if a run is to compute it: what the constraint forces, else what
+  /// the draft finds. The run looks up others itself.
+  Status guess_behind(const Model& model, const Session& session, const GenerationPlan& plan,
+                      const AnswerConstraint* constraint, int32_t id, const Hooks& hooks) {
+    if (speculation_ == nullptr) return {};
+    const bool automatic = speculation_->options().mode == Speculate::automatic;
+    const bool forces = automatic && constraint != nullptr && model.has_tokenizer();
+    if (forces) forced_.said(model.token_text(id));
+    if (!speculation_->runs_next()) return {};
+    if (forces) {
+      MOTE_TAKE(const std::vector<int32_t> ids, forced_.next(model, session, *constraint->get()->matcher));
+      MOTE_TAKE(const uint32_t offered, speculation_->offer_forced(ids));
+      if (offered != 0) return {};
+    }
+    if (plan.draft == nullptr) return {};
+    const uint32_t wanted = speculation_->drafts_wanted(session, id, plan.draft->guess_ms());
+    MOTE_TAKE(const std::span<const int32_t> drafted, plan.draft->next(session, id, wanted, hooks));
+    return speculation_->offer_drafted(drafted);
   }
   void count(Answer& answer) const {
     answer.no_guesses = why_none_;
@@ -230,7 +239,7 @@ Result<Answer> generate(const Model& model, Session& session, std::span<const in
     guesses.reported(token.restart());
     answer.finish = event.finish;
     if (event.finish == MOTE_FINISH_NONE)
-      MOTE_TRY(guesses.offer_forced(model, session, constraint.get(), event.id));
+      MOTE_TRY(guesses.guess_behind(model, session, plan, constraint.get(), event.id, hooks));
     if (answer.ids.empty()) answer.prompt_ms = timer.restart();
     answer.ids.push_back(event.id);
     std::string part;

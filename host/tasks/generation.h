@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/tasks/constraint.h"
+#include "host/tasks/draft.h"
 #include "host/tasks/hooks.h"
 #include "host/tasks/session.h"
 #include "host/tasks/status.h"
@@ -38,7 +39,8 @@ struct GenerationPlan {
   SpeculationOptions speculation;
   std::string defaults;  // "temperature 0.6, top_p 0.95": taken from the model; "": nothing was
   GrammarPlan grammar = {};
-  bool slides = false;  // the answer may go on when the context is full
+  bool slides = false;     // the answer may go on when the context is full
+  Draft* draft = nullptr;  // gives guesses too, where the speculation wants them; null: there is none
 };
 
 /// `samples`: an answer is sampled as the model's authors sample unless the options are greedy; otherwise it

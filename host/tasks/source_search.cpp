@@ -53,8 +53,11 @@ mote_beam_options bounded_search(const Model& model, uint32_t context, mote_beam
 }
 
 Result<std::vector<SourceHypothesis>> search_encoded(const Model& model, Session& session,
-                                                     const mote_beam_options& options,
-                                                     std::vector<uint64_t>& memory, const Hooks& hooks) {
+                                                     const mote_beam_options& search,
+                                                     std::vector<uint64_t>& memory, const Hooks& hooks,
+                                                     Speculation* speculation) {
+  mote_beam_options options = search;
+  options.guesses = speculation == nullptr ? nullptr : speculation->get();
   const int32_t start = model.info().bos_id;
   MOTE_TRY(prefill(session, {&start, 1}, hooks, "search"));
   memory.resize(mote_beam_bytes(session.get(), &options) / sizeof memory[0] + 1);
@@ -64,7 +67,9 @@ Result<std::vector<SourceHypothesis>> search_encoded(const Model& model, Session
       mote_beam_begin(session.get(), &options, memory.data(), memory.size() * sizeof memory[0], &run, &error),
       error, "search"));
   MOTE_TRY(in_steps(hooks, [&](uint32_t operations, int& done) {
-    return from_core(mote_beam_step(run, operations, &done, &error), error, "search");
+    MOTE_TRY(from_core(mote_beam_step(run, operations, &done, &error), error, "search"));
+    if (speculation != nullptr) speculation->stepped();
+    return Status();
   }));
   std::vector<mote_beam> beams(options.beams);
   MOTE_TRY(from_core(mote_beam_result(run, beams.data(), &error), error, "search"));
@@ -77,7 +82,8 @@ Result<std::vector<SourceHypothesis>> search_encoded(const Model& model, Session
 }
 
 Result<SourceSearch> SourceSearch::make(const Model& model, const SessionChoices& choices,
-                                        const mote_beam_options& options) {
+                                        const mote_beam_options& options,
+                                        const SpeculationOptions& speculation) {
   if (!model.has_source()) {
     return model.encodes() ? failed(Remedy::encoder_tasks,
                                     "{} does not generate over a source: it is an encoder", model.name())
@@ -93,6 +99,7 @@ Result<SourceSearch> SourceSearch::make(const Model& model, const SessionChoices
   search.session_options_ = session_options(model, choices);
   search.session_options_.context = search.options_.max_tokens;
   search.session_options_.batch = search.session_options_.logit_rows = search.options_.beams;
+  search.speculation_ = speculation;
   MOTE_TRY(search.make_room(kFirstRoom));
   return search;
 }
@@ -102,6 +109,9 @@ Status SourceSearch::make_room(size_t tokens) {
   const size_t room = std::bit_ceil(std::max<size_t>({tokens, kFirstRoom, options_.beams}));
   session_options_.chunk =
       static_cast<uint32_t>(std::min<size_t>(room, std::max(most_source_, options_.beams)));
+  const bool guesses = options_.beams == 1 && speculation_.mode != Speculate::off;
+  session_options_.logit_rows =
+      guesses ? std::min(speculation_.logit_rows(), session_options_.chunk) : options_.beams;
   session_ = Session();
   MOTE_TAKE(session_, Session::begin(*model_, session_options_));
   return {};
@@ -130,7 +140,24 @@ Result<std::vector<SourceHypothesis>> SourceSearch::search(std::span<const int32
   batch.lengths = &length;
   batch.count = 1;
   MOTE_TRY(encode(session_, batch, hooks, "source"));
-  return search_encoded(*model_, session_, options_, memory_, hooks);
+  MOTE_TAKE(Speculation* const speculation, begin_guesses(source));
+  const mote_speculation_counts before = speculation == nullptr ? guesses_.counts : speculation->counts();
+  auto found = search_encoded(*model_, session_, options_, memory_, hooks, speculation);
+  if (speculation != nullptr) guesses_.counts = counts_since(speculation->counts(), before);
+  return found;
+}
+
+/// Returns the guesses of a search over the source, parts of which its text may repeat; null: there are none.
+Result<Speculation*> SourceSearch::begin_guesses(std::span<const int32_t> source) {
+  guesses_ = {};
+  if (speculation_.mode == Speculate::off) guesses_.off = "switched off";
+  if (guesses_.off.empty() && options_.beams > 1) guesses_.off = "the search has several beams";
+  if (const char* why = mote_speculation_hindrance(session_.get()); guesses_.off.empty() && why != nullptr)
+    guesses_.off = why;
+  if (!guesses_.off.empty()) return nullptr;
+  MOTE_TAKE(Speculation* const speculation, session_.speculation(speculation_));
+  speculation->begin_search(source);
+  return speculation;
 }
 
 Result<std::string> SourceSearch::text_of(std::span<const int32_t> ids) const {

@@ -70,7 +70,7 @@ Result<Translator> Translator::make(const Model& model, const SessionChoices& ch
   if (options.tokens) search.max_tokens = *options.tokens;
   MOTE_TAKE(LanguageMarks marks, language_marks(model, options));
   if (marks.forced_first_id >= 0) search.forced_first_id = marks.forced_first_id;
-  MOTE_TAKE(SourceSearch made, SourceSearch::make(model, choices, search));
+  MOTE_TAKE(SourceSearch made, SourceSearch::make(model, choices, search, options.speculation));
   return Translator(model, std::move(marks), std::move(made));
 }
 

@@ -17,6 +17,7 @@ struct TranslateOptions {
   std::string from, to;                   // languages, for models that have several
   bool summarizes = false;                // in place of translating
   std::optional<uint32_t> beams, tokens;  // of the search; none: the model's own
+  SpeculationOptions speculation;         // of a greedy search
 };
 
 /// Holds how languages change a source and its search: by a prefix, or by tokens.
@@ -39,6 +40,8 @@ class Translator {
     return search_.search(source, hooks);
   }
   size_t memory_bytes() const { return search_.memory_bytes(); }
+  /// Returns what became of the guesses of the last search.
+  const GuessReport& guesses() const { return search_.guesses(); }
   /// Returns the text of ids without special tokens.
   Result<std::string> text_of(std::span<const int32_t> ids) const { return search_.text_of(ids); }
 

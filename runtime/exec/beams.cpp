@@ -6,12 +6,14 @@
 #include "mote/beams.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "runtime/error.h"
 #include "runtime/exec/arena.h"
 #include "runtime/exec/beam_search.h"
 #include "runtime/exec/compute.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/guesses.h"
 #include "runtime/exec/saturating.h"
 
 namespace mote {
@@ -62,6 +64,10 @@ mote_status check_beams(const mote_session* session, const mote_beam_options& op
   return MOTE_OK;
 }
 
+bool has_guesses(const mote_beam_run& run) {
+  return kHasSpeculation && run.options.guesses != nullptr && run.options.beams == 1;
+}
+
 /// Hands out the places of everything but the run itself; counts bytes alone where the arena has no memory.
 void take_search(Arena& arena, mote_beam_run& run) {
   const mote_beam_options& options = run.options;
@@ -83,8 +89,33 @@ void take_search(Arena& arena, mote_beam_run& run) {
   }
 }
 
+/// Makes the logits of a guess that stands those of row 0, as if a run of its own had computed them.
+void show_guessed_logits(const mote_session& session) {
+  const ConstRows& outputs = current(session).outputs;
+  const float* const from = outputs[static_cast<size_t>(session.logit_index[session.generation.row])];
+  float* const to = const_cast<float*>(outputs[static_cast<size_t>(session.logit_index[0])]);
+  memcpy(to, from, session.model->root->vocab() * sizeof *to);
+}
+
+/// Begins the run of a greedy search's token and of guesses of those behind it, unless an earlier run has
+/// guessed and computed it.
+mote_status begin_greedy(mote_beam_run& run, mote_error* error) {
+  const int32_t id = run.survivors[0].id;
+  compare_guess(*run.session, run.options.guesses, id);
+  if (take_guess(run.session, id)) {
+    show_guessed_logits(*run.session);
+    return MOTE_OK;
+  }
+  const mote_status status = check_room(run.session, 0, 1, error);
+  if (status != MOTE_OK) return status;
+  end_run(run.session);
+  begin_guessed(run.session, run.options.guesses, id, run.options.max_tokens - run.produced - 1);
+  return MOTE_OK;
+}
+
 /// Begins the run that computes the beams' tokens: sequences become those of the survivors.
 mote_status begin_tokens(mote_beam_run& run, mote_error* error) {
+  if (has_guesses(run)) return begin_greedy(run, error);
   const uint32_t batch = run.session->options.batch, beams = run.options.beams;
   for (uint32_t i = 0; i < batch; ++i) {
     const bool is_beam = i < beams;
@@ -174,7 +205,7 @@ mote_status mote_beam_begin(mote_session* session, const mote_beam_options* opti
                 " bytes");
   if (session->run.active || mote_session_logits(session, 0) == nullptr)
     return fail(error, MOTE_WRONG_STATE, "beam search needs the logits of an earlier call");
-  session->generation.active = false;
+  session->generation = {};
   mote::Arena arena(memory, memory_bytes, mote::Arena::Gaps::none);
   mote_beam_run* const made = arena.take<mote_beam_run>(1);
   *made = {};

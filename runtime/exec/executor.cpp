@@ -167,6 +167,7 @@ uint32_t guessed_rows(const mote_session& session) { return kHasSpeculation ? se
 void commit(mote_session* session) {
   session->run.active = false;
   session->logit_count = session->run.outputs - guessed_rows(*session);
+  session->run.selected_rows -= guessed_rows(*session);
   if (is_whole(*current(*session).file)) {
     if (session->model->sources) keep_sources(session);
     keep_memory(session);

@@ -61,22 +61,8 @@ void begin_pending(mote_session* session) {
     begin_chunk(session, 0, &generation.pending_id, 1, MOTE_LOGITS_LAST);
     return;
   }
-  int32_t ids[1 + MOTE_MOST_GUESSES] = {generation.pending_id};
   const uint32_t left = generation.options.max_tokens - generation.produced - 1;  // one is picked anyway
-  generation.guesses = guess_next(*session, guesses_of(*session), ids[0], left, ids + 1);
-  begin_chunk(session, 0, ids, 1 + generation.guesses, MOTE_LOGITS_ALL);
-  session->run.guesses = generation.guesses;
-}
-
-/// Takes the row that the last run computed for a guess, if the token that was picked is the guess.
-bool take_guess(mote_session* session) {
-  GenerationState& generation = session->generation;
-  if (!kHasSpeculation || generation.row == generation.guesses) return false;
-  if (history_of(*session, 0)[session->lengths[0]] != generation.pending_id) return false;
-  ++session->lengths[0];
-  slide_pages(session, 0);
-  ++generation.row;
-  return true;
+  begin_guessed(session, guesses_of(*session), generation.pending_id, left);
 }
 
 /// Returns how many tokens the generation may still have, `prompt` of them before it.
@@ -151,8 +137,7 @@ mote_status pick(mote_session* session, mote_event* event, mote_error* error) {
     whole = mote_matcher_finished(constraint->matcher) == 2;
   }
   sampler_see(&session->sampler, event->id);
-  if (guesses_of(*session) != nullptr)
-    compare_guess(guesses_of(*session), event->id, generation.row < generation.guesses);
+  if (guesses_of(*session) != nullptr) compare_guess(*session, guesses_of(*session), event->id);
   session->logit_count = 0;  // the token that they were for is reported: nobody is to sample it again
   ++generation.produced;
   if (whole || stops(session, event->id)) {
@@ -178,7 +163,7 @@ bool begin_next(mote_session* session) {
   }
   if (!generation.has_pending) return false;
   generation.has_pending = false;
-  if (take_guess(session)) return false;
+  if (kHasSpeculation && take_guess(session, generation.pending_id)) return false;
   begin_pending(session);
   return true;
 }

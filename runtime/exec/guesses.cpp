@@ -5,8 +5,11 @@
 
 #include "mote/speculate.h"
 #include "runtime/error.h"
+#include "runtime/exec/compute.h"
+#include "runtime/exec/executor.h"
 #include "runtime/exec/fixed_state.h"
 #include "runtime/exec/history.h"
+#include "runtime/exec/kv_state.h"
 #include "runtime/exec/splitmix.h"
 
 struct mote_speculation {
@@ -18,6 +21,8 @@ struct mote_speculation {
   uint32_t offered_count;
   int32_t ids[MOTE_MOST_GUESSES];
   int32_t offered[MOTE_MOST_GUESSES];
+  const int32_t* before;  // [before_count] ids that are looked up in as if the sequence began with them
+  uint32_t before_count;
 
   uint32_t* table() { return reinterpret_cast<uint32_t*>(this + 1); }
 };
@@ -44,14 +49,24 @@ const char* options_problem(const mote_speculation_options& options) {
   return nullptr;
 }
 
-/// The tokens of a sequence and the one behind them.
+/// The ids before a sequence, its tokens and the one behind them.
 struct Text {
+  const int32_t* before;
+  uint32_t before_count;
   const int32_t* ids;
   uint32_t length;  // without the last
   int32_t last;
 
-  int32_t operator[](uint32_t i) const { return i < length ? ids[i] : last; }
+  int32_t operator[](uint32_t i) const {
+    if (i < before_count) return before[i];
+    return i < length ? ids[i - before_count] : last;
+  }
 };
+
+Text text_of(const mote_session& session, const mote_speculation& guesses, int32_t last) {
+  return {guesses.before, guesses.before_count, history_of(session, 0),
+          guesses.before_count + session.lengths[0], last};
+}
 
 /// Returns the places for the `match` tokens before token `end`.
 uint32_t* places_of(mote_speculation* guesses, const Text& text, uint32_t end) {
@@ -122,40 +137,63 @@ uint32_t room_in_pages(const mote_session& session, uint32_t position) {
 
 uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-}  // namespace
+/// Looks guesses up behind the token `last`.
+void guess_by_text(const mote_session& session, mote_speculation* guesses, int32_t last) {
+  guesses->count = 0;
+  if (guesses->options.match == 0) return;
+  const Text text = text_of(session, *guesses, last);
+  enter_new(guesses, text);
+  const uint32_t from = look_up(guesses, text);
+  if (from != 0) guess_again(guesses, text, from);
+}
 
+void take_offered(const mote_session& session, mote_speculation* guesses) {
+  const uint32_t vocab = session.model->root->vocab();
+  for (guesses->count = 0; guesses->count < guesses->offered_count; ++guesses->count) {
+    const int32_t id = guesses->offered[guesses->count];
+    if (id < 0 || static_cast<uint32_t>(id) >= vocab) break;
+    guesses->ids[guesses->count] = id;
+  }
+  guesses->offered_count = 0;
+}
+
+/// Writes the guesses of the next run to `ids`. Returns how many it computes with its token.
 uint32_t guess_next(const mote_session& session, mote_speculation* guesses, int32_t pending, uint32_t most,
                     int32_t* ids) {
-  const Text text{history_of(session, 0), session.lengths[0], pending};
-  guesses->count = guesses->at = 0;
-  if (guesses->options.match != 0) enter_new(guesses, text);
+  guesses->at = 0;
   if (guesses->offered_count != 0) {
-    const uint32_t vocab = session.model->root->vocab();
-    for (; guesses->count < guesses->offered_count; ++guesses->count) {
-      const int32_t id = guesses->offered[guesses->count];
-      if (id < 0 || static_cast<uint32_t>(id) >= vocab) break;
-      guesses->ids[guesses->count] = id;
-    }
-    guesses->offered_count = 0;
-  } else if (guesses->options.match != 0) {
-    const uint32_t from = look_up(guesses, text);
-    if (from != 0) guess_again(guesses, text, from);
+    take_offered(session, guesses);
+  } else {
+    guess_by_text(session, guesses, pending);
   }
   ++guesses->counts.runs;
   ++guesses->counts.rows;
   if (mote_speculation_hindrance(&session) != nullptr) return 0;
+  const uint32_t position = session.lengths[0];
   uint32_t count = least(least(guesses->count, guesses->limit), most);
   count = least(count, least(session.options.logit_rows, session.options.chunk) - 1);
-  count = least(count, session.options.context - text.length - 1);
-  count = least(count, room_in_pages(session, text.length));
+  count = least(count, session.options.context - position - 1);
+  count = least(count, room_in_pages(session, position));
   memcpy(ids, guesses->ids, count * sizeof ids[0]);
   guesses->counts.rows += count;
   guesses->counts.guessed += count;
   return count;
 }
 
-void compare_guess(mote_speculation* guesses, int32_t id, bool computed) {
+}  // namespace
+
+void begin_guessed(mote_session* session, mote_speculation* guesses, int32_t pending, uint32_t most) {
+  GenerationState& generation = session->generation;
+  int32_t ids[1 + MOTE_MOST_GUESSES] = {pending};
+  generation.row = 0;
+  generation.guesses = guess_next(*session, guesses, pending, most, ids + 1);
+  begin_chunk(session, 0, ids, 1 + generation.guesses, MOTE_LOGITS_ALL);
+  session->run.guesses = generation.guesses;
+}
+
+void compare_guess(const mote_session& session, mote_speculation* guesses, int32_t id) {
   if (guesses->at == guesses->count) return;
+  const bool computed = session.generation.row < session.generation.guesses;
   const bool right = guesses->ids[guesses->at] == id;
   ++(right ? guesses->counts.right : guesses->counts.wrong);
   guesses->counts.stood += right && computed;
@@ -165,6 +203,16 @@ void compare_guess(mote_speculation* guesses, int32_t id, bool computed) {
   } else {
     guesses->at = guesses->count;
   }
+}
+
+bool take_guess(mote_session* session, int32_t id) {
+  GenerationState& generation = session->generation;
+  if (generation.row == generation.guesses) return false;
+  if (history_of(*session, 0)[session->lengths[0]] != id) return false;
+  ++session->lengths[0];
+  slide_pages(session, 0);
+  ++generation.row;
+  return true;
 }
 
 }  // namespace mote
@@ -217,6 +265,23 @@ mote_status mote_speculation_offer(mote_speculation* speculation, const int32_t*
   if (n != 0) memcpy(speculation->offered, ids, n * sizeof ids[0]);
   speculation->offered_count = n;
   return MOTE_OK;
+}
+
+void mote_speculation_precede(mote_speculation* speculation, const int32_t* ids, uint32_t n) {
+  speculation->before = ids;
+  speculation->before_count = ids == nullptr ? 0 : n;
+  speculation->entered = 0;
+  if (speculation->options.match != 0)
+    memset(speculation->table(), 0, speculation->options.places * sizeof(uint32_t));
+}
+
+uint32_t mote_speculation_look_up(mote_speculation* speculation, const mote_session* session, int32_t last,
+                                  int32_t* ids) {
+  mote::guess_by_text(*session, speculation, last);
+  const uint32_t count = speculation->count;
+  memcpy(ids, speculation->ids, count * sizeof ids[0]);
+  speculation->at = count;  // they are compared once a run has them
+  return count;
 }
 
 void mote_speculation_get_counts(const mote_speculation* speculation, mote_speculation_counts* counts) {

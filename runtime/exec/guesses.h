@@ -7,12 +7,15 @@
 
 namespace mote {
 
-/// Guesses what follows the token `pending`, which comes behind the sequence's tokens, and writes at most
-/// `most` ids, MOTE_MOST_GUESSES or fewer, to `ids`. Returns how many the next run computes with it.
-uint32_t guess_next(const mote_session& session, mote_speculation* guesses, int32_t pending, uint32_t most,
-                    int32_t* ids);
+/// Starts the run of the token `pending`, which comes behind the sequence's tokens, and of guesses of those
+/// that follow it, at most `most`. Its guesses are those of the session's generation.
+void begin_guessed(mote_session* session, mote_speculation* guesses, int32_t pending, uint32_t most);
 
-/// Compares the token that was picked with the one that was guessed. `computed`: a row stands for it.
-void compare_guess(mote_speculation* guesses, int32_t id, bool computed);
+/// Compares the token that was picked with the one that was guessed.
+void compare_guess(const mote_session& session, mote_speculation* guesses, int32_t id);
+
+/// Takes the row that the last run computed for a guess, if the token that was picked is the guess: it is the
+/// sequence's next.
+bool take_guess(mote_session* session, int32_t id);
 
 }  // namespace mote

@@ -140,6 +140,10 @@ uint32_t mote_session_length(const mote_session* session, uint32_t sequence) {
   return sequence < session->options.batch ? session->lengths[sequence] : 0;
 }
 
+const int32_t* mote_session_ids(const mote_session* session, uint32_t sequence) {
+  return sequence < session->options.batch ? mote::history_of(*session, sequence) : nullptr;
+}
+
 const float* mote_session_logits(const mote_session* session, uint32_t row) {
   return session->model->sources ? mote::next_token_logits(*session, row) : mote_session_output(session, row);
 }

@@ -40,7 +40,7 @@ ProgramGraph layer(const char* name, const Node& first) {
   return program;
 }
 
-Graph two_programs() {
+Graph graph_of_two() {
   const View x{0, 0, kProgramWidth};
   Graph graph = test::bare_graph(kVocab, kProgramWidth, 300);
   static_cast<ProgramGraph&>(graph) = layer("decode", EmbedNode{0, x});
@@ -59,7 +59,7 @@ Graph two_programs() {
 }
 
 const test::OpenModel& model() {
-  static const test::AlignedBytes file = test::graph_file(two_programs(), "two");
+  static const test::AlignedBytes file = test::graph_file(graph_of_two(), "two");
   static const test::OpenModel opened(file);
   return opened;
 }
@@ -134,12 +134,12 @@ TEST("a call gives a program what its rows are, or is refused", "[programs]") {
 }
 
 TEST("a file says what a reader must know, and a reader that does not know it refuses", "[programs]") {
-  test::AlignedBytes file = test::graph_file(two_programs(), "features");
+  test::AlignedBytes file = test::graph_file(graph_of_two(), "features");
   using mote::file::Feature;
   TEST_ASSERT_TRUE(mote::file::GetSizePrefixedModel(file.data())->required_features() ==
                    (Feature::value_dim | Feature::programs));
   mote_error error{};
-  const mote_status status = test::open_changed(two_programs(), &error, [](mote::file::Model* root) {
+  const mote_status status = test::open_changed(graph_of_two(), &error, [](mote::file::Model* root) {
     root->mutate_required_features(static_cast<Feature>(uint64_t{1} << 40));
   });
   TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, status);
@@ -149,20 +149,20 @@ TEST("a file says what a reader must know, and a reader that does not know it re
 TEST("programs and states of an unknown kind are refused", "[programs]") {
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE,
-                        test::open_changed(two_programs(), &error, [](mote::file::Model* root) {
+                        test::open_changed(graph_of_two(), &error, [](mote::file::Model* root) {
                           auto* program = root->mutable_programs()->GetMutableObject(1);
                           program->mutate_kind(static_cast<mote::file::ProgramKind>(7));
                         }));
   TEST_ASSERT_NOT_NULL(std::strstr(error.text, "decode_floats"));
   TEST_ASSERT_EQUAL_INT(
-      MOTE_UNSUPPORTED_FILE, test::open_changed(two_programs(), &error, [](mote::file::Model* root) {
+      MOTE_UNSUPPORTED_FILE, test::open_changed(graph_of_two(), &error, [](mote::file::Model* root) {
         root->mutable_states()->GetMutableObject(0)->mutate_kind(static_cast<mote::file::StateKind>(77));
       }));
   TEST_ASSERT_NOT_NULL(std::strstr(error.text, "state 0"));
 }
 
 TEST("inputs of two widths in one program are refused", "[programs]") {
-  Graph graph = two_programs();
+  Graph graph = graph_of_two();
   ProgramGraph& program = graph.more_programs[0];
   program.nodes.insert(program.nodes.begin() + 1, InputNode{View{0, 4, 8}});
   mote_error error{};
@@ -171,7 +171,7 @@ TEST("inputs of two widths in one program are refused", "[programs]") {
 }
 
 TEST("states of more windows than a session has pools for are refused", "[programs]") {
-  Graph graph = two_programs();
+  Graph graph = graph_of_two();
   const auto add = [&](uint32_t window) {
     const auto state = static_cast<uint32_t>(graph.caches.size());
     graph.caches.push_back({1, 8, window, false, kValueDim});

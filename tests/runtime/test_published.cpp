@@ -17,7 +17,7 @@ void begin_and_step(mote_session* session, const std::vector<int32_t>& ids) {
   REQUIRE(done == 0);
 }
 
-mote_session_options options_of(const test::OpenModel& model) {
+mote_session_options published_options(const test::OpenModel& model) {
   mote_session_options options = test::small_options(model);
   options.logit_rows = 8;
   return options;
@@ -28,7 +28,7 @@ mote_session_options options_of(const test::OpenModel& model) {
 TEST("a run that is not done has no logits to read, to sample from or to save") {
   const test::OpenModel model(test::golden_file("llama", "f32"));
   const auto ids = test::some_ids(3, model.info().vocab);
-  const test::OpenSession fresh(model, options_of(model)), begun(model, options_of(model));
+  const test::OpenSession fresh(model, published_options(model)), begun(model, published_options(model));
   begin_and_step(begun.get(), ids);
   int32_t id = -1;
   for (uint32_t row = 0; row < 3; ++row) {
@@ -45,7 +45,7 @@ TEST("a run that is not done has no logits to read, to sample from or to save") 
 TEST("logits that a generation has sampled from are not sampled from again, also after a snapshot") {
   const test::OpenModel model(test::golden_file("llama", "f32"));
   const auto ids = test::some_ids(5, model.info().vocab);
-  const test::OpenSession session(model, options_of(model)), other(model, options_of(model));
+  const test::OpenSession session(model, published_options(model)), other(model, published_options(model));
   mote_generation generation = mote_generation_default();
   generation.max_tokens = 4;
   generation.ignore_model_stops = 1;
@@ -69,7 +69,7 @@ TEST("logits that a generation has sampled from are not sampled from again, also
 
 TEST("a sequence that a decoding step leaves out has no row until and after the step") {
   const test::OpenModel model(test::golden_file("llama", "f32"));
-  mote_session_options options = options_of(model);
+  mote_session_options options = published_options(model);
   options.batch = 3;
   const test::OpenSession session(model, options);
   const int32_t ids[] = {4, -1, 5};

@@ -9,10 +9,8 @@ nlohmann::ordered_json options_of(const GenerationFlags& flags) {
   nlohmann::ordered_json options = {{"tokens", flags.tokens},
                                     {"greedy", flags.greedy},
                                     {"ignore-stop", flags.ignore_stop},
-                                    {"seed", flags.seed},
-                                    {"speculate", flags.speculate},
-                                    {"speculate-max", flags.speculate_max},
-                                    {"speculate-match", flags.speculate_match}};
+                                    {"seed", flags.seed}};
+  add_speculation_options(flags.speculation, options);
   const auto add = [&](const char* key, const auto& value) {
     if (value) options[key] = *value;
   };
@@ -57,20 +55,7 @@ void add_generation_flags(Command command, GenerationFlags& flags, uint32_t toke
   command.option("--stop", &flags.stop_texts, "End the answer before this text; may be given again")
       .type("TEXT");
   command.flag("--ignore-stop", &flags.ignore_stop, "Go on after the model's stop ids");
-  command
-      .option("--speculate", &flags.speculate,
-              "Guess tokens by what followed the last ones before, and keep those that are picked anyway: "
-              "off, lookup, or auto, as many as pay (default: auto). The answer is the same")
-      .type("HOW")
-      .one_of({"off", "auto", "lookup"});
-  command.option("--speculate-max", &flags.speculate_max, "Most guesses with a token, 1 to 32 (default: 8)")
-      .type("N")
-      .range(1u, 32u);
-  command
-      .option("--speculate-match", &flags.speculate_match,
-              "Tokens that repeat before what follows them is a guess, 1 to 16 (default: 2)")
-      .type("N")
-      .range(1u, 16u);
+  add_speculation_flags(command, flags.speculation);
 }
 
 void add_context_full_flag(Command command, std::string& what, const std::string& forgotten) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/mote/arguments.h"
+#include "tools/mote/speculation_flags.h"
 
 namespace mote::cli {
 
@@ -20,8 +21,7 @@ struct GenerationFlags {
   uint64_t seed = 0;
   std::optional<float> temperature, top_p, min_p, repetition_penalty;
   std::optional<uint32_t> top_k;
-  std::string speculate = "auto";
-  uint32_t speculate_max = 8, speculate_match = 2;
+  SpeculationFlags speculation;
 };
 
 /// Returns the flags as options of mote/host.h.

@@ -82,6 +82,7 @@ def open_model(
     sessions: Optional[int] = None,
     vision: Optional[Path] = None,
     text_model: Optional[Path] = None,
+    draft: Optional[Path] = None,
     hashes: Optional[bool] = None,
     **options: Any,
 ) -> Model:
@@ -90,7 +91,8 @@ def open_model(
     json = options_json(
         {
             "threads": threads, "decode_threads": decode_threads, "context": context, "chunk": chunk, "kv": kv,
-            "sessions": sessions, "vision": vision, "text_model": text_model, "hashes": hashes, **options,
+            "sessions": sessions, "vision": vision, "text_model": text_model, "draft": draft,
+            "hashes": hashes, **options,
         }  # fmt: skip
     )
     address = ctypes.c_void_p()

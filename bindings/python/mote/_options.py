@@ -31,6 +31,9 @@ class SummarizeOptions(TypedDict, total=False):
 
     beams: Optional[int]
     tokens: Optional[int]
+    speculate: Optional[str]
+    speculate_max: Optional[int]
+    speculate_match: Optional[int]
 
 
 class TranslateOptions(SummarizeOptions, total=False):

@@ -149,8 +149,9 @@ typedef struct mote_host_calls {
    null where it fails. The result is that of mote_host_info. Options: threads, decode-threads, context,
    chunk, kv, sessions (default 1: calls at once, each with threads and memory of its own), vision (the file
    of a vision tower, for pictures before messages), text-model (the file of a text tower, for texts beside
-   pictures), hashes (check the hash of every tensor too), and of
-   bytes name (how messages call them). Calls that need a tower open it. */
+   pictures), draft (the file of a smaller model with the same vocabulary, which guesses tokens), hashes
+   (check the hash of every tensor too), and of bytes name (how messages call them). Calls that need such a
+   file open it. */
 mote_host_result* mote_host_open(const char* path, const char* options, mote_host** model);
 mote_host_result* mote_host_open_bytes(const void* data, uint64_t bytes, const char* options,
                                        mote_host** model);
@@ -187,15 +188,15 @@ mote_host_result* mote_host_detokenize(mote_host* model, const int32_t* ids, siz
 
 /* Continues inputs[0], a text or ids. The inputs behind it are pictures before a message. {"text",
    "output_ids", "finish", "prompt_ids", "prompt_ms", "decode_ms", "defaults": what was taken from the model,
-   "context", "arena_bytes", "isa", "load_ms": the session's, "speculation": {"runs", "rows", "drafted",
-   "stood", "off": why there were no guesses}, ...}. No inputs: makes the session alone. Options: tokens,
-   greedy, temp, top-k, top-p, min-p, seed, repeat-penalty, stop (a text or a list), ignore-stop, speculate
-   ("off", "auto", "lookup"), speculate-max, speculate-match (guesses of tokens, mote/speculate.h: the answer
-   is the same), those of mote_host_grammar, grammar (a file of its tables), after-within, heal, chat (the
-   text is a message), system, messages (the text is a conversation in JSON: a list of messages, or an object
-   with messages, tools, documents and variables of the model's chat template), set (an object of such
-   variables), context-full, save-state (the file that gets the session after the prompt), load-state (such a
-   file, which the prompt goes on from). */
+   "context", "arena_bytes", of which "draft_bytes" are the draft's, "isa", "load_ms": the session's,
+   "speculation": {"runs", "rows", "drafted", "stood", "off": why there were no guesses}, ...}. No inputs:
+   makes the session alone. Options: tokens, greedy, temp, top-k, top-p, min-p, seed, repeat-penalty, stop (a
+   text or a list), ignore-stop, speculate ("off", "auto", "lookup", "draft"), speculate-max, speculate-match
+   (guesses of tokens, mote/speculate.h: the answer is the same), those of mote_host_grammar, grammar (a file
+   of its tables), after-within, heal, chat (the text is a message), system, messages (the text is a
+   conversation in JSON: a list of messages, or an object with messages, tools, documents and variables of the
+   model's chat template), set (an object of such variables), context-full, save-state (the file that gets the
+   session after the prompt), load-state (such a file, which the prompt goes on from). */
 mote_host_result* mote_host_generate(mote_host* model, const mote_host_input* inputs, size_t count,
                                      const char* options, const mote_host_calls* calls);
 
@@ -231,7 +232,9 @@ mote_host_result* mote_host_classify(mote_host* model, const mote_host_input* in
                                      const char* options, const mote_host_calls* calls);
 /* For each text, what the model generates over it: [{"text", "source_ids", "hypotheses": [{"text", "ids",
    "score"}, ...]}, ...], the best first, which calls->text gets as it is found. For ids, without texts.
-   Options: beams, tokens, and of translate from and to, languages of models that have several. */
+   Options: beams, tokens, speculate ("off", "auto", "lookup": guesses of a greedy search), speculate-max,
+   speculate-match, and of translate from and to, languages of models that have several. Each has
+   "speculation" as mote_host_generate does. */
 mote_host_result* mote_host_translate(mote_host* model, const mote_host_input* texts, size_t count,
                                       const char* options, const mote_host_calls* calls);
 mote_host_result* mote_host_summarize(mote_host* model, const mote_host_input* texts, size_t count,
@@ -272,8 +275,10 @@ mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count
    to; of Whisper: language (a code or an English name), detect-language (instead of a transcript
    {"language", "languages": [{"language", "probability"}, ...]}, the likeliest first), translate (into
    English), prompt, carry-prompt, hotwords, beams, best-of, temperature (a list), condition, batch (windows
-   that are decoded at once; not live), timestamps, suppress (ids; -1: those of the file), logprob-threshold,
-   compression-threshold, no-speech-threshold (null: none). docs/cli.md says what they do. */
+   that are decoded at once; not live), timestamps, suppress (ids; -1: those of the file), speculate,
+   speculate-max and speculate-match as of mote_host_generate (given: the result has "speculation"; the draft
+   is a smaller Whisper), logprob-threshold, compression-threshold, no-speech-threshold (null: none).
+   docs/cli.md says what they do. */
 mote_host_result* mote_host_transcribe(mote_host* model, const mote_host_input* input, const char* options,
                                        const mote_host_calls* calls);
 /* Samples [n] of a text that is said, or of ids, and {"rate", "samples", "seconds"}. Options: seed, speed,

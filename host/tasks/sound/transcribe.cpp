@@ -60,8 +60,8 @@ Result<Transcript> decode(const Model& model, const SessionChoices& choices, Sou
     case MOTE_TASK_TRANSCRIBE_WINDOWS: {
       WhisperOptions whisper = options.whisper;
       whisper.words = options.words;
-      MOTE_TAKE(transcript.language,
-                transcribe_whisper(model, choices, sound, whisper, options.deflated, hooks, found));
+      MOTE_TAKE(transcript.language, transcribe_whisper(model, choices, sound, whisper, options.deflated,
+                                                        hooks, found, options.guesses, transcript.guesses));
       break;
     }
     default:

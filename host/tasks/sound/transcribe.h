@@ -29,6 +29,7 @@ struct TranscribeOptions {
   bool words = false;  // passages have their words
   bool vad = false;    // only stretches with speech are heard
   WhisperOptions whisper;
+  GuessedBy guesses = {{Speculate::off}};  // tokens of Whisper's
   Deflated deflated;  // tells texts of Whisper's that repeat themselves, which are decoded again; empty: none
   std::string to;     // the language to write, of MOTE_TASK_TRANSCRIBE_BEAMS with several; "": the file's
 };
@@ -36,6 +37,7 @@ struct TranscribeOptions {
 struct Transcript {
   std::string language;  // of Whisper; "": there is but one
   bool heard = true;     // false: there was nothing to hear
+  GuessReport guesses = {{}, "texts of a Whisper alone have guesses"};
 };
 
 /// Fails for a model that writes down no sound, and for options that it cannot honour.

@@ -58,23 +58,24 @@ WhisperDecoder::WhisperDecoder(const Model& model, const WhisperTokens& tokens, 
 
 Result<WhisperDecoder> WhisperDecoder::make(const Model& model, const SessionChoices& choices,
                                             const WhisperOptions& options, Deflated deflated,
-                                            const Hooks& hooks) {
+                                            const Hooks& hooks, const GuessedBy& guesses) {
   MOTE_TRY(require_whisper(model));
   WhisperDecoder decoder(model, whisper_tokens(model), options, std::move(deflated));
   decoder.encoder_ = encoder_of(model);
-  MOTE_TRY(decoder.begin_session(choices, hooks));
+  MOTE_TRY(decoder.begin_session(choices, guesses.options.logit_rows(), hooks));
+  MOTE_TRY(decoder.begin_guesses(choices, guesses));
   decoder.random_.resize(decoder.windows_);
   return decoder;
 }
 
 /// Begins a session for the windows, or for half as many until there is memory for them.
-Status WhisperDecoder::begin_session(const SessionChoices& choices, const Hooks& hooks) {
+Status WhisperDecoder::begin_session(const SessionChoices& choices, uint32_t logit_rows, const Hooks& hooks) {
   const uint32_t wanted = windows_;
   size_t refused = 0;
   for (;; windows_ /= 2) {
     mote_session_options session = session_options(*model_, choices);
     session.batch = windows_ * texts_;
-    session.logit_rows = std::max(session.batch, options_->words ? kAlignedAtOnce : 1);
+    session.logit_rows = std::max({session.batch, logit_rows, options_->words ? kAlignedAtOnce : 1});
     session.context = context_;
     session.chunk = chunk_ = std::max({sound().frames, session.context, session.logit_rows});
     Result<Session> begun = Session::begin(*model_, session);
@@ -104,6 +105,10 @@ Status WhisperDecoder::hear(uint32_t window, const std::vector<float>& features,
                             const Hooks& hooks) {
   MOTE_TRY(forget(window));
   random_[window].seed(kSeed + first);
+  if (guesses_ && guesses_->draft() != nullptr) {
+    heard_ = features;
+    guesses_->draft()->hear(heard_);
+  }
   const std::vector<mote_row> rows(features.size() / sound().bins, mote_row{sequence_of(window), 0, 0, 0});
   mote_rows call{};
   call.rows = rows.data();
@@ -251,7 +256,10 @@ Status WhisperDecoder::begin_texts(std::vector<Decoded>& all, std::span<const Ne
 /// Goes on with texts, whose first logits were considered, until all have ended.
 Status WhisperDecoder::end_texts(std::vector<Decoded>& all, const Hooks& hooks) {
   std::vector<float> allowed(vocab_);
+  uint32_t first_row = 0;  // of the step's logits
+  if (guesses_) guesses_->forget();
   for (uint32_t step = 1; step <= context_ / 2; ++step) {
+    const bool was_alone = guesses_ && all[0].search->going().size() == 1;
     bool any = false;
     for (Decoded& one : all) {
       if (one.from.empty()) continue;
@@ -260,8 +268,15 @@ Status WhisperDecoder::end_texts(std::vector<Decoded>& all, const Hooks& hooks) 
       any = any || !one.from.empty();
     }
     if (!any || step == context_ / 2) break;
-    MOTE_TRY(go_on(all, step == 1, hooks));
-    uint32_t row = 0;
+    if (was_alone && all[0].from.size() == 1) {
+      MOTE_TAKE(const bool known, go_on_guessing(all[0].search->going()[0].ids, all[0].length - 1, hooks));
+      first_row = known ? first_row + 1 : 0;
+    } else {
+      if (guesses_) MOTE_TRY(drop_guesses(all[0].length - 1));
+      MOTE_TRY(go_on(all, step == 1, hooks));
+      first_row = 0;
+    }
+    uint32_t row = first_row;
     for (Decoded& one : all) {
       for (uint32_t i = 0; i < one.from.size(); ++i, ++row) {
         std::copy_n(logits(row), vocab_, allowed.begin());

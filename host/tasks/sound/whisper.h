@@ -6,12 +6,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "host/tasks/hooks.h"
+#include "host/tasks/run_guesses.h"
 #include "host/tasks/session.h"
 #include "host/tasks/sound/passage.h"
 #include "host/tasks/sound/sound_input.h"
@@ -47,6 +49,12 @@ struct WhisperAlignment {
 /// Fails for a model that is none of Whisper's, or has no tokenizer.
 Status require_whisper(const Model& model);
 
+/// How tokens are guessed, and by which second model; null: by none.
+struct GuessedBy {
+  SpeculationOptions options;
+  const Model* draft = nullptr;
+};
+
 /// A decoder with the sound of a window, or of several side by side.
 class WhisperDecoder {
   static constexpr uint32_t kAlignedAtOnce = 64;  // tokens whose logits are held
@@ -55,7 +63,8 @@ class WhisperDecoder {
   /// Fails as require_whisper does. Has room for the windows of a batch, or for as many as there is memory
   /// for, which the hooks are told. The model and the options must outlive the decoder.
   static Result<WhisperDecoder> make(const Model& model, const SessionChoices& choices,
-                                     const WhisperOptions& options, Deflated deflated, const Hooks& hooks);
+                                     const WhisperOptions& options, Deflated deflated, const Hooks& hooks,
+                                     const GuessedBy& guesses = {{Speculate::off}});
 
   const Model& model() const { return *model_; }
   const mote_sound_info& sound() const { return model_->sound(); }
@@ -83,6 +92,8 @@ class WhisperDecoder {
   Result<std::string> text_of(const std::vector<int32_t>& ids) const;
   /// Returns the ids of a text that stands in front of others.
   Result<std::vector<int32_t>> ids_of(const std::string& text) const;
+  /// Returns what became of the guesses so far.
+  GuessReport guesses() const;
 
  private:
   /// The ids that a window's first text goes on with.
@@ -102,7 +113,12 @@ class WhisperDecoder {
 
   WhisperDecoder(const Model& model, const WhisperTokens& tokens, const WhisperOptions& options,
                  Deflated deflated);
-  Status begin_session(const SessionChoices& choices, const Hooks& hooks);
+  Status begin_session(const SessionChoices& choices, uint32_t logit_rows, const Hooks& hooks);
+  Status begin_guesses(const SessionChoices& choices, const GuessedBy& guesses);
+  Status drop_guesses(size_t length);
+  Result<bool> go_on_guessing(std::span<const int32_t> said, size_t before, const Hooks& hooks);
+  int32_t draft_pick(std::span<const int32_t> said, std::span<const float> logits,
+                     std::span<const int32_t> found);
   Result<std::vector<WhisperText>> decode_at(std::span<const NextIds> earlier, double temperature,
                                              const Hooks& hooks);
   Result<WhisperText> text_at(Decoded& decoded, double temperature) const;
@@ -127,6 +143,10 @@ class WhisperDecoder {
   WhisperRules rules_;
   Deflated deflated_;
   Session session_;
+  std::optional<RunGuesses> guesses_;
+  std::string no_guesses_;            // why there are none
+  std::vector<float> allowed_;        // logits of the draft by the rules
+  std::vector<float> heard_;          // features of the window, for the draft
   uint32_t context_, vocab_, texts_;  // texts of a window, each a sequence
   uint32_t windows_ = 1, chunk_ = 0, encoder_ = 0;
   std::vector<int32_t> begin_;           // tokens behind those of earlier text
@@ -144,9 +164,11 @@ Result<std::vector<LanguageProbability>> detect_language(const Model& model, con
                                                          SoundInput& sound, const Hooks& hooks);
 
 /// Transcribes a whole sound; `found` gets each passage as it is known. `deflated` tells a text that repeats
-/// itself; empty: no text is told. Returns the language's code, or "" where the model has but one.
+/// itself; empty: no text is told. `report` gets what became of the guesses. Returns the language's code, or
+/// "" where the model has but one.
 Result<std::string> transcribe_whisper(const Model& model, const SessionChoices& choices, SoundInput& sound,
                                        const WhisperOptions& options, const Deflated& deflated,
-                                       const Hooks& hooks, const OnPassage& found);
+                                       const Hooks& hooks, const OnPassage& found, const GuessedBy& guesses,
+                                       GuessReport& report);
 
 }  // namespace mote::host

@@ -194,10 +194,12 @@ Result<std::vector<LanguageProbability>> detect_language(const Model& model, con
 
 Result<std::string> transcribe_whisper(const Model& model, const SessionChoices& choices, SoundInput& input,
                                        const WhisperOptions& options, const Deflated& deflated,
-                                       const Hooks& hooks, const OnPassage& found) {
+                                       const Hooks& hooks, const OnPassage& found, const GuessedBy& guesses,
+                                       GuessReport& report) {
   WhisperOptions used = options;
   if (used.batch != 0) used.conditions = false;
-  MOTE_TAKE(WhisperDecoder decoder, WhisperDecoder::make(model, choices, used, deflated, hooks));
+  MOTE_TAKE(WhisperDecoder decoder, WhisperDecoder::make(model, choices, used, deflated, hooks, guesses));
+  report = decoder.guesses();
   MOTE_TRY(require_options(decoder, used));
   SpokenLanguage told;
   if (!used.language.empty()) {
@@ -209,6 +211,7 @@ Result<std::string> transcribe_whisper(const Model& model, const SessionChoices&
   MOTE_TAKE(std::string language, begin_language(decoder, reader, std::move(told), used, hooks));
   Windows windows(decoder, reader, earlier, used, language, hooks, found);
   MOTE_TRY(used.batch == 0 ? windows.one_by_one() : windows.side_by_side());
+  report = decoder.guesses();
   return language;
 }
 

@@ -35,7 +35,9 @@ typedef struct mote_beam_options {
   /* Log-probabilities of tokens that a sequence has are multiplied by it, logits where there is one beam,
      which is a greedy search, and are divided by it where they are positive. 0 and 1: none. */
   float repetition_penalty;
-  uint64_t reserved[2]; /* 0 */
+  struct mote_speculation* guesses; /* of mote/speculate.h, for one beam, null: none; not read where there are
+                                       more. Must stay valid until the search is done */
+  uint64_t reserved[1];             /* 0 */
 } mote_beam_options;
 
 /* One beam, a length penalty of 1, nothing forced; max_tokens is to be set. */

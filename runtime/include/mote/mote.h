@@ -238,6 +238,10 @@ const float* mote_session_output(const mote_session* session, uint32_t row);
 /* Tokens of a sequence. */
 uint32_t mote_session_length(const mote_session* session, uint32_t sequence);
 
+/* Returns the ids of a sequence's tokens, [mote_session_length], -1 for those that were given as floats; null
+   for a sequence that there is not. Valid until the next call on the session. */
+const int32_t* mote_session_ids(const mote_session* session, uint32_t sequence);
+
 /* Drops the tokens of a sequence from `length` on. With a sliding window at least the last 128 tokens can be
    dropped, or all; what needs tokens that the window has left behind is MOTE_INVALID_ARGUMENT.
    The state of a convolution or of a recurrent layer keeps no earlier one: with it, all can be dropped, or

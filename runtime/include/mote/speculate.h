@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guesses of the tokens that a generation picks next. A generation that has them (mote_generation) computes
- * some in one run with the token that they follow, since a row more costs little where weights are read
- * anyway, and keeps those that it then picks itself, with its own random numbers: speculative decoding
- * (Leviathan et al. 2023) whose ids are the same as without guesses, not only as likely. Between any two ids
- * the session is, to the bit, what it would be without guesses.
+/* Guesses of the tokens that a generation picks next. A generation that has them (mote_generation, or
+ * mote_beam_options with one beam) computes some in one run with the token that they follow, since a row more
+ * costs little where weights are read anyway, and keeps those that it then picks itself, with its own random
+ * numbers: speculative decoding (Leviathan et al. 2023) whose ids are the same as without guesses, not only
+ * as likely. Between any two ids the session is, to the bit, what it would be without guesses.
  *
  * Guesses are offered by the caller, or looked up: what followed the last tokens when they were there before
  * (prompt lookup, Saxena 2023). They lie in the caller's memory; calls take no heap and no locks. One
@@ -49,6 +49,17 @@ void mote_speculation_limit(mote_speculation* speculation, uint32_t n);
  * next run takes them in place of what it would look up. Ids that the vocabulary lacks end them. */
 mote_status mote_speculation_offer(mote_speculation* speculation, const int32_t* ids, uint32_t n,
                                    mote_error* error);
+
+/* Takes up n ids that come before those of the sequence when guesses are looked up, in place of earlier ones:
+ * the source of a summary, parts of which it repeats. They must stay valid as long as the guesses are used.
+ * What was looked up in before is forgotten. */
+void mote_speculation_precede(mote_speculation* speculation, const int32_t* ids, uint32_t n);
+
+/* Writes to `ids`, room for the options' `most`, what the next run would look up behind the token `last`,
+ * which was reported last and is not computed. Returns how many. A caller that has other guesses too can
+ * choose between them. */
+uint32_t mote_speculation_look_up(mote_speculation* speculation, const mote_session* session, int32_t last,
+                                  int32_t* ids);
 
 /* Counts since mote_speculation_init. */
 typedef struct mote_speculation_counts {

@@ -86,9 +86,10 @@ void Talk::report() const {
   if (arguments_.json) {
     nlohmann::json all;
     for (const char* key : {"text", "output_ids", "finish", "prompt_tokens", "reused_tokens", "prompt_ms",
-                            "decode_ms", "decode_tokens_per_s"})
+                            "decode_ms", "decode_tokens_per_s", "speculation"})
       all[key] = answer_.at(key);
     all["arena_bytes"] = arena_bytes;
+    all["draft_bytes"] = session_.at("draft_bytes");
     all["backend_bytes"] = model_.backend_bytes();
     all["isa"] = session_.at("isa");
     print_json(all);
@@ -155,6 +156,7 @@ void chat(const ChatArguments& arguments) {
   check_grammar(arguments.grammar);
   nlohmann::json opening = nlohmann::json::object();
   if (!arguments.vision.empty()) opening["vision"] = arguments.vision;
+  add_draft(arguments.generation.speculation, opening);
   HostModel model(arguments.file, arguments.session, opening);
   model.refuse_source("chat");
   model.begin();

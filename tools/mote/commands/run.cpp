@@ -87,7 +87,7 @@ void print_answer(const RunArguments& arguments, const HostModel& model, const n
     nlohmann::json all;
     for (const char* key :
          {"prompt_ids", "output_ids", "text", "finish", "prompt_ms", "decode_ms", "prompt_tokens_per_s",
-          "decode_tokens_per_s", "arena_bytes", "isa", "speculation"})
+          "decode_tokens_per_s", "arena_bytes", "draft_bytes", "isa", "speculation"})
       all[key] = answer.at(key);
     all["load_ms"] = load_ms;
     all["backend_bytes"] = model.backend_bytes();
@@ -136,6 +136,7 @@ void run_model(const RunArguments& arguments) {
   check_grammar(arguments.grammar);
   nlohmann::json opening = nlohmann::json::object();
   if (!arguments.vision.empty()) opening["vision"] = arguments.vision;
+  add_draft(arguments.generation.speculation, opening);
   HostModel model(arguments.file, arguments.session, opening);
   model.refuse_source("run");
   if (model.encodes() && !arguments.ids && model.info().tokens == 0)

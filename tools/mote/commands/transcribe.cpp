@@ -14,6 +14,7 @@
 #include "tools/mote/signals.h"
 #include "tools/mote/sound_flags.h"
 #include "tools/mote/sound_paths.h"
+#include "tools/mote/speculation_flags.h"
 #include "tools/mote/transcript.h"
 #include "tools/mote/transcript_files.h"
 #include "tools/mote/usage.h"
@@ -29,6 +30,7 @@ struct TranscribeArguments {
   SoundFlags part;
   TranscriptFlags output;
   bool detect_language = false;
+  SpeculationFlags speculation;
   SessionFlags session;
 };
 
@@ -57,6 +59,7 @@ class Printer {
 std::string options_of(const TranscribeArguments& arguments) {
   nlohmann::ordered_json options = whisper_options(arguments.whisper);
   add_sound_options(arguments.part, options);
+  if (arguments.speculation.given()) add_speculation_options(arguments.speculation, options);
   if (!arguments.to.empty()) options["to"] = arguments.to;
   if (arguments.output.words) options["words"] = true;
   if (arguments.output.live) options["live"] = true;
@@ -205,7 +208,9 @@ void transcribe(const TranscribeArguments& arguments) {
   if (arguments.output.listen && !arguments.sounds.empty())
     usage_fail("--listen hears a device, and no file");
   if (!arguments.output.listen && arguments.sounds.empty()) fail_missing("sound");
-  HostModel model(arguments.file, arguments.session);
+  nlohmann::json opening = nlohmann::json::object();
+  add_draft(arguments.speculation, opening);
+  HostModel model(arguments.file, arguments.session, opening);
   model.begin();
   const bool pictures = model.about().at("task") == "read_pictures";
   if (!pictures && !model.takes_sound())
@@ -238,6 +243,7 @@ void add_transcribe(CommandLine& line) {
   command.flag("--detect-language", &arguments.detect_language,
                "Print what may be spoken, with probabilities, and do not transcribe");
   command.option("--to", &arguments.to, "The language to write, for a Speech2Text of several").type("CODE");
+  add_speculation_flags(command, arguments.speculation);
   add_transcript_flags(command, arguments.output);
   add_session_flags(command, arguments.session);
 }

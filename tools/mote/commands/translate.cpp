@@ -14,6 +14,7 @@
 #include "tools/mote/host_model.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
+#include "tools/mote/speculation_flags.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
 
@@ -26,6 +27,7 @@ struct TranslateArguments {
   std::string from, to;
   std::optional<uint32_t> beams, tokens;
   bool json = false, summarizes = false;
+  SpeculationFlags speculation;
   SessionFlags session;
 };
 
@@ -45,12 +47,13 @@ void each_text(const TranslateArguments& arguments, const std::function<void(con
 }
 
 std::string options_of(const TranslateArguments& arguments, bool of_ids) {
-  nlohmann::json options = nlohmann::json::object();
+  nlohmann::ordered_json options = nlohmann::ordered_json::object();
+  add_speculation_options(arguments.speculation, options);
   if (arguments.beams) options["beams"] = *arguments.beams;
   if (arguments.tokens) options["tokens"] = *arguments.tokens;
   if (!of_ids && !arguments.from.empty()) options["from"] = arguments.from;
   if (!of_ids && !arguments.to.empty()) options["to"] = arguments.to;
-  return options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return options.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 /// Generates over inputs. None: begins what the calls to come go on with.
@@ -65,9 +68,10 @@ std::vector<int32_t> best_of(const HostResult& result) {
   return result.json().at(0).at("hypotheses").at(0).at("ids").get<std::vector<int32_t>>();
 }
 
-void print_hypotheses(const HostResult& result) {
+void print_hypotheses(const HostResult& result, const TranslateArguments& arguments) {
   nlohmann::json found = result.json().at(0);
   found.erase("text");
+  if (!arguments.speculation.given()) found.erase("speculation");
   print_json(found);
 }
 
@@ -80,7 +84,7 @@ void translate(const TranslateArguments& arguments) {
     const std::vector<int32_t> source = given_ids(*arguments.ids);
     const mote_host_input input = ids_input(source, "--ids");
     const HostResult found = generate_over(model, arguments, {&input, 1}, options, calls);
-    if (arguments.json) return print_hypotheses(found);
+    if (arguments.json) return print_hypotheses(found, arguments);
     return cli::print("{}\n", fmt::join(best_of(found), ","));
   }
   generate_over(model, arguments, {}, options, calls);
@@ -91,7 +95,7 @@ void translate(const TranslateArguments& arguments) {
     if (blank && !arguments.json) return print("\n");
     const mote_host_input input = text_input(text);
     const HostResult found = generate_over(model, arguments, {&input, 1}, options, calls);
-    if (arguments.json) print_hypotheses(found);
+    if (arguments.json) print_hypotheses(found, arguments);
     flush_output();
   });
 }
@@ -117,6 +121,7 @@ Command add_generating(CommandLine& line, const char* name, const char* help, co
       .range(1u, 1u << 24);
   command.flag("--json", &arguments->json,
                "Print an object for each text with all hypotheses and their scores");
+  add_speculation_flags(command, arguments->speculation, false);
   add_session_flags(command, arguments->session);
   command.callback([arguments] { translate(*arguments); });
   return command;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options of guessing tokens.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "tools/mote/arguments.h"
+
+namespace mote::cli {
+
+struct SpeculationFlags {
+  std::optional<std::string> how;
+  std::string draft;
+  uint32_t most = 8, match = 2;
+
+  /// Says that the user wants to know what became of the guesses.
+  bool given() const { return how.has_value() || !draft.empty(); }
+};
+
+/// --speculate, --speculate-max, --speculate-match, and --draft where the task takes a second model.
+void add_speculation_flags(Command command, SpeculationFlags& flags, bool drafts = true);
+
+/// Adds the flags to options of mote/host.h.
+void add_speculation_options(const SpeculationFlags& flags, nlohmann::ordered_json& options);
+
+/// Adds the model of --draft to the options that a model is opened with. Throws UsageError where --speculate
+/// asks for one and there is none.
+void add_draft(const SpeculationFlags& flags, nlohmann::json& opening);
+
+}  // namespace mote::cli
