@@ -7,7 +7,8 @@
 The model is one that chats, such as SmolLM2 (scripts/get_model smollm2, then mote convert). Prompts of the first kind ask for
 text that is given, again or with a small change; those of the second for text that repeats nothing; those of the third keep to
 a schema full of names. Ways take turns. Tokens a second are those after the first token, the medians of the rounds; a ratio is
-the median of the rounds' ratios, each of two turns that follow each other, so that other programs hold up both."""
+the median of the rounds' ratios, each of two turns that follow each other, so that other programs hold up both. The last line
+has what the schema itself costs: answers with it beside answers without, none with guesses."""
 import argparse
 import json
 import statistics
@@ -61,6 +62,16 @@ def answer(arguments, prompt, way, shape):
     return json.loads(ran.stdout)
 
 
+def compare_shaped(arguments):
+    """Prints the speed of answers of the schema over that of free ones of the same prompts, without guesses."""
+    ratios = []
+    for prompt in KINDS["names"]:
+        for _ in range(2 * arguments.rounds):
+            shaped, free = (answer(arguments, prompt, "off", shape) for shape in (SHAPES["names"], ["--ignore-stop"]))
+            ratios.append(shaped["decode_tokens_per_s"] / free["decode_tokens_per_s"])
+    print(f"with the schema beside without, off: {statistics.median(ratios):.3f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
@@ -93,6 +104,8 @@ def main():
             print(f"| {kind} {at + 1}, {len(ids)} tokens | {middle} | {guesses['drafted']}, {guesses['stood']} |", flush=True)
         means = " | ".join(f"{statistics.mean(ratios[way]):.2f}" for way in ways)
         print(f"| {kind}, mean of ratios | {means} | |", flush=True)
+    if "names" in arguments.kinds:
+        compare_shaped(arguments)
 
 
 main()
