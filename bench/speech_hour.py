@@ -91,11 +91,10 @@ def sides_of(directory, sound, folder, arguments):
         subprocess.run([sys.executable, ROOT / "bench" / "whisper_ggml.py", directory, folder / "f16.bin", "f16"], check=True)
         subprocess.run([programs / "whisper-quantize", folder / "f16.bin", folder / "q8_0.bin", "q8_0"], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        heads = {"whisper-tiny.en": "tiny.en", "whisper-base": "base"}[directory.name]
         yield "whisper.cpp q8_0", [
-            programs / "whisper-cli", "--no-gpu", "--model", folder / "q8_0.bin", "--file", sound, "--threads", threads, "--language", "en",
-            "--beam-size", 1, "--best-of", 1, "--vad", "--vad-model", os.environ["SILERO"], "--dtw", heads, "--no-flash-attn", "--output-txt",
-            "--output-file", folder / "cpp"], lambda _: (folder / "cpp.txt").read_text()
+            programs / "whisper-cli", "--no-gpu", "--model", folder / "q8_0.bin", "--file", sound, "--threads", threads,
+            "--language", "en", "--beam-size", 1, "--best-of", 1, "--vad", "--vad-model", os.environ["SILERO"], "--max-len", 1,
+            "--split-on-word", "--output-txt", "--output-file", folder / "cpp"], lambda _: (folder / "cpp.txt").read_text()
 
 
 def main():
@@ -114,13 +113,15 @@ def main():
         folder = pathlib.Path(folder)
         sound, said = speak_for(60 * arguments.minutes, folder)
         measured = {}
-        sides = [side for side in sides_of(arguments.directory, sound, folder, arguments) if side[0].startswith(arguments.only or "")]
+        sides = [side for side in sides_of(arguments.directory, sound, folder, arguments)
+                 if side[0].startswith(arguments.only or "")]
         for _ in range(arguments.rounds):
             for name, command, text in sides:
                 out, *costs = run(command)
                 measured.setdefault(name, []).append((*costs, errors(said, words(text(out)))))
                 print(name, *measured[name][-1], file=sys.stderr)
-        print(f"{arguments.minutes:g} minutes, {len(said)} words, {arguments.directory.name}, {arguments.threads} threads, the least of {arguments.rounds}")
+        print(f"{arguments.minutes:g} minutes, {len(said)} words, {arguments.directory.name}, "
+              f"threads: {arguments.threads}, the least of {arguments.rounds}")
         print("| | processor, s | wall, s | memory, MB | words wrong, % |\n|---|---|---|---|---|")
         for name, rows in measured.items():
             processor, wall, memory, wrong = (min(column) for column in zip(*rows))

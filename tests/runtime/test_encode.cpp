@@ -205,7 +205,7 @@ TEST("rows choose the tokens whose outputs are computed") {
   const std::vector<float> all = encode(session.get(), output, {ids});
   const uint32_t length = 20, rows[] = {7, 0, 19};
   TEST_ASSERT_EQUAL_INT(
-      MOTE_OK, try_batch(session.get(), {ids.data(), nullptr, &length, 1, rows, 3, nullptr, {}, {}}));
+      MOTE_OK, try_batch(session.get(), {ids.data(), nullptr, &length, 1, rows, 3, nullptr, {}, {}, {}}));
   for (uint32_t i = 0; i < 3; ++i) {
     TEST_ASSERT_EQUAL_MEMORY(&all[rows[i] * 100], mote_session_output(session.get(), i), 100 * sizeof(float));
   }
@@ -222,16 +222,18 @@ TEST("token types change the outputs and the first type is what none means") {
   const uint32_t length = 9;
   std::vector<int32_t> types(9, 0);
   TEST_ASSERT_EQUAL_INT(
-      MOTE_OK, try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, nullptr, {}, {}}));
+      MOTE_OK,
+      try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, nullptr, {}, {}, {}}));
   TEST_ASSERT_EQUAL_MEMORY(none.data(), mote_session_output(session.get(), 0), none.size() * sizeof(float));
   types[8] = 1;
   TEST_ASSERT_EQUAL_INT(
-      MOTE_OK, try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, nullptr, {}, {}}));
+      MOTE_OK,
+      try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, nullptr, {}, {}, {}}));
   REQUIRE(std::memcmp(none.data(), mote_session_output(session.get(), 0), none.size() * sizeof(float)) != 0);
   types[8] = 2;
   TEST_ASSERT_EQUAL_INT(
       MOTE_INVALID_ARGUMENT,
-      try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, nullptr, {}, {}}));
+      try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, nullptr, {}, {}, {}}));
 }
 
 TEST("global tokens are those of their own sequence, for any threads, and change what others see") {
@@ -291,20 +293,20 @@ TEST("batches that make no sense are refused with a message") {
   const auto refused = [&](mote_batch batch, mote_status expected) {
     TEST_ASSERT_EQUAL_INT(expected, try_batch(session.get(), batch));
   };
-  refused({nullptr, nullptr, good, 1, good, 1, nullptr, {}, {}}, MOTE_INVALID_ARGUMENT);
-  refused({ids.data(), nullptr, nullptr, 1, good, 1, nullptr, {}, {}}, MOTE_INVALID_ARGUMENT);
-  refused({ids.data(), nullptr, good, 0, good, 1, nullptr, {}, {}}, MOTE_INVALID_ARGUMENT);
-  refused({ids.data(), nullptr, good, 3, good, 1, nullptr, {}, {}}, MOTE_INVALID_ARGUMENT);
-  refused({ids.data(), nullptr, none, 2, good, 1, nullptr, {}, {}}, MOTE_INVALID_ARGUMENT);
-  refused({ids.data(), nullptr, too_long, 1, good, 1, nullptr, {}, {}}, MOTE_CONTEXT_FULL);
-  refused({wrong_ids, nullptr, &two, 1, none + 1, 1, nullptr, {}, {}}, MOTE_INVALID_ARGUMENT);
-  refused({ids.data(), nullptr, good, 2, far, 1, nullptr, {}, {}}, MOTE_INVALID_ARGUMENT);
-  refused({ids.data(), nullptr, good, 2, nullptr, 0, nullptr, {}, {}},
+  refused({nullptr, nullptr, good, 1, good, 1, nullptr, {}, {}, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, nullptr, 1, good, 1, nullptr, {}, {}, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, good, 0, good, 1, nullptr, {}, {}, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, good, 3, good, 1, nullptr, {}, {}, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, none, 2, good, 1, nullptr, {}, {}, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, too_long, 1, good, 1, nullptr, {}, {}, {}}, MOTE_CONTEXT_FULL);
+  refused({wrong_ids, nullptr, &two, 1, none + 1, 1, nullptr, {}, {}, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, good, 2, far, 1, nullptr, {}, {}, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, good, 2, nullptr, 0, nullptr, {}, {}, {}},
           MOTE_INVALID_ARGUMENT);  // 40 rows, room for 4
   refused({ids.data(), nullptr, good, 2, good, 1, nullptr, 1, {}},
           MOTE_INVALID_ARGUMENT);  // it has no memory
-  TEST_ASSERT_EQUAL_INT(MOTE_OK,
-                        try_batch(session.get(), {ids.data(), nullptr, good, 2, good, 1, nullptr, {}, {}}));
+  TEST_ASSERT_EQUAL_INT(
+      MOTE_OK, try_batch(session.get(), {ids.data(), nullptr, good, 2, good, 1, nullptr, {}, {}, {}}));
 }
 
 TEST("calls of decoders are refused by encoders and the other way round") {
@@ -331,7 +333,7 @@ TEST("calls of decoders are refused by encoders and the other way round") {
   const test::OpenSession other(decoder, test::small_options(decoder));
   const uint32_t one = 1;
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE,
-                        try_batch(other.get(), {&id, nullptr, &one, 1, nullptr, 0, nullptr, {}, {}}));
+                        try_batch(other.get(), {&id, nullptr, &one, 1, nullptr, 0, nullptr, {}, {}, {}}));
   TEST_ASSERT_EQUAL_INT(MOTE_OUTPUT_NEXT_TOKEN, output_of(decoder).kind);
 }
 
