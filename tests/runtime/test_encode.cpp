@@ -303,7 +303,7 @@ TEST("batches that make no sense are refused with a message") {
   refused({ids.data(), nullptr, good, 2, far, 1, nullptr, {}, {}, {}}, MOTE_INVALID_ARGUMENT);
   refused({ids.data(), nullptr, good, 2, nullptr, 0, nullptr, {}, {}, {}},
           MOTE_INVALID_ARGUMENT);  // 40 rows, room for 4
-  refused({ids.data(), nullptr, good, 2, good, 1, nullptr, 1, {}},
+  refused({ids.data(), nullptr, good, 2, good, 1, nullptr, 1, {}, {}},
           MOTE_INVALID_ARGUMENT);  // it has no memory
   TEST_ASSERT_EQUAL_INT(
       MOTE_OK, try_batch(session.get(), {ids.data(), nullptr, good, 2, good, 1, nullptr, {}, {}, {}}));
