@@ -326,6 +326,7 @@ TEST("operations that leave tokens read rows of tokens, and only those by rows a
   TEST_ASSERT_EQUAL_STRING(" select pool", leaving.c_str());
   TEST_ASSERT_EQUAL_STRING(  // in the order of op_list.inc
       " embed positions norm quantize rope_table rope kv_store gate scale_rows input route clamp xielu "
-      "token_dropout activate sines mix_streams match_rms cutoff leaky_relu spline round",
+      "token_dropout activate sines mix_streams match_rms cutoff leaky_relu spline round "
+      "grid_positions",
       by_rows.c_str());
 }

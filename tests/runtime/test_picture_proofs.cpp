@@ -32,6 +32,7 @@ TEST("pictures are resized at most once, then cropped or cut, then rescaled and 
                                     {Kind::resize_bounded},
                                     {Kind::resize_evenly},
                                     {Kind::resize_pixels},
+                                    {Kind::resize_patches},
                                     {Kind::resize_longer, Kind::tile},
                                     {Kind::crop}};
   const std::vector<Kinds> wrong = {{Kind::resize, Kind::resize},
@@ -41,6 +42,7 @@ TEST("pictures are resized at most once, then cropped or cut, then rescaled and 
                                     {Kind::resize_longer},
                                     {Kind::resize_longer, Kind::crop},
                                     {Kind::resize_pixels, Kind::crop},
+                                    {Kind::resize_patches, Kind::crop},
                                     {Kind::resize, Kind::crop, Kind::crop},
                                     {Kind::rescale},
                                     {Kind::normalize},
@@ -57,7 +59,7 @@ TEST("pictures are resized at most once, then cropped or cut, then rescaled and 
 
 TEST("a step of pictures of a kind that this build does not know is a newer file's") {
   std::vector<PictureStep> steps = steps_of({Kind::resize});
-  steps[0].kind = static_cast<PictureStepKind>(10);
+  steps[0].kind = static_cast<PictureStepKind>(static_cast<int>(mote::file::PictureStepKind::MAX) + 1);
   std::string said;
   TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, opened(steps, &said));
   TEST_ASSERT_TRUE(test::says(said, "newer mote"));
@@ -71,8 +73,8 @@ TEST("a step of pictures has the numbers that its kind takes") {
     TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, opened(steps, &said));
     TEST_ASSERT_TRUE(test::says(said, "pictures"));
   };
-  for (const PictureStepKind kind :
-       {Kind::resize, Kind::resize_shorter, Kind::resize_bounded, Kind::resize_evenly, Kind::resize_pixels}) {
+  for (const PictureStepKind kind : {Kind::resize, Kind::resize_shorter, Kind::resize_bounded,
+                                     Kind::resize_evenly, Kind::resize_pixels, Kind::resize_patches}) {
     for (const uint32_t filter : {0u, 4u, 255u})
       refused({kind}, 0, [&](PictureStep& s) { s.filter = filter; });
   }
@@ -82,7 +84,8 @@ TEST("a step of pictures has the numbers that its kind takes") {
       refused({kind}, 0, [&](PictureStep& s) { s.height = side; });
     for (const PictureStepKind kind : {Kind::resize, Kind::resize_evenly, Kind::crop})
       refused({kind}, 0, [&](PictureStep& s) { s.width = side; });
-    for (const PictureStepKind kind : {Kind::resize_bounded, Kind::resize_evenly, Kind::resize_pixels})
+    for (const PictureStepKind kind :
+         {Kind::resize_bounded, Kind::resize_evenly, Kind::resize_pixels, Kind::resize_patches})
       refused({kind}, 0, [&](PictureStep& s) { s.multiple = side; });
     refused({Kind::resize_bounded}, 0, [&](PictureStep& s) { s.most = side; });
     refused({Kind::resize_longer, Kind::tile}, 0, [&](PictureStep& s) { s.most = side; });
@@ -91,6 +94,7 @@ TEST("a step of pictures has the numbers that its kind takes") {
   refused({Kind::resize_longer, Kind::tile}, 0, [](PictureStep& s) { s.height = test::kPictureSide - 1; });
   refused({Kind::resize_longer, Kind::tile}, 1,
           [](PictureStep& s) { s.height = test::kPictureSide + test::kPicturePatch; });
+  refused({Kind::resize_patches}, 0, [](PictureStep& s) { s.most = 0; });
   refused({Kind::resize_pixels}, 0, [](PictureStep& s) { s.least = 0; });
   refused({Kind::resize_pixels}, 0, [](PictureStep& s) { s.least = s.most + 1; });
   for (const float ratio : {0.0f, -1.0f, NAN})

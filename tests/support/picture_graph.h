@@ -13,7 +13,7 @@ inline constexpr uint32_t kPictureSide = 8, kPicturePatch = 4;
 inline mote::convert::PictureStep step_of(mote::convert::PictureStepKind kind) {
   using enum mote::convert::PictureStepKind;
   mote::convert::PictureStep step{kind};
-  if (kind < crop || kind == tile) step.filter = 2;
+  if (kind < crop || kind == tile || kind == resize_patches) step.filter = 2;
   if (kind < rescale) step.height = step.width = kPictureSide;
   if (kind == resize_bounded || kind == resize_longer) step.most = 16;
   if (kind == resize_pixels) {
@@ -21,6 +21,10 @@ inline mote::convert::PictureStep step_of(mote::convert::PictureStepKind kind) {
     step.least = 16;
     step.most = 64;
     step.factor = 200.0f;
+  }
+  if (kind == resize_patches) {
+    step.multiple = kPicturePatch;
+    step.most = 16;
   }
   if (kind == rescale) step.factor = 1.0f / 255;
   if (kind == normalize) {
