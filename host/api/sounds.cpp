@@ -172,6 +172,7 @@ host::Result<host::SpokenLines> spoken_lines(const host::Model& model, const hos
                                              const mote_host_input& input, bool is_phonemes) {
   if (is_ids(input)) {
     std::vector<int32_t> ids = ids_of(input);
+    if (ids.empty()) return host::failed("{}: there are none", name_of(input, "ids"));
     MOTE_TRY(host::check_ids(model, ids, name_of(input, "ids")));
     return host::SpokenLines({std::move(ids)});
   }

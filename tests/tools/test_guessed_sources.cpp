@@ -97,6 +97,12 @@ TEST_CASE("transcribe: a Whisper writes the same with guesses, its own or a draf
   TEST_ASSERT_GREATER_THAN(50, stood);
 }
 
+TEST_CASE("transcribe: a search of several beams says why it has no guesses", "[whisper]") {
+  json guesses;
+  transcript("--beams 3 --speculate auto", &guesses);
+  TEST_ASSERT_TRUE(contains(guesses.at("off").get<std::string>(), "several beams"));
+}
+
 TEST_CASE("transcribe: a draft that is the model itself is right, by Whisper's rules", "[whisper]") {
   json guesses;
   transcript("--speculate draft --temperature 0 --draft " + heard_whisper(), &guesses);

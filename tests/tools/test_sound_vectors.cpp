@@ -65,6 +65,8 @@ TEST("texts, pictures, prompts and models without hidden states are refused wher
   assert_fails(run(whisper), 2, "takes sounds: --sound FILE");
   assert_fails(run(whisper + " --image a.png"), 2, "takes sounds, not pictures");
   assert_fails(run(whisper + " --sound " + sound + " --prompt a"), 2, "are for texts");
+  for (const char* option : {" --prompt-name query", " --truncate", " --file lines.txt", " --empty skip"})
+    assert_fails(run(whisper + " --sound " + sound + option), 2, "are for texts");
   assert_fails(run(whisper + " --sound " + sound + " --resume --npy a.npy"), 2, "--resume is for lines");
   assert_fails(run(whisper + " --sound " + wav("no_samples.wav", {})), 1, "too short for the model");
   assert_fails(run("embed " + converted("hubert", "f32") + " --sound " + wav("ten.wav", noise(10))), 1,
@@ -73,4 +75,14 @@ TEST("texts, pictures, prompts and models without hidden states are refused wher
                "gives no vectors of sound");
   assert_fails(run("embed " + converted("mpnet_sentence", "f32") + " --sound " + sound), 2,
                "takes texts, not sounds");
+}
+
+TEST("vectors do not overwrite the sound or the picture that they are of", "[sound_vectors]") {
+  const std::string sound = sound_of(4000), before = read_text(sound);
+  assert_fails(run("embed " + whisper_file() + " --sound " + sound + " --npy " + sound), 1,
+               "would overwrite");
+  TEST_ASSERT_TRUE(before == read_text(sound));
+  assert_fails(run("embed " + converted("dinov2", "f32") + " --image " + sound + " --npy " + sound), 1,
+               "would overwrite");
+  TEST_ASSERT_TRUE(before == read_text(sound));
 }

@@ -168,6 +168,7 @@ TEST("speak says what is wrong and writes nothing then", "[speak]") {
   assert_fails(run(command), 2, "no text");
   assert_fails(run(command + " -p '?!'"), 1, "nothing that the model can say");
   assert_fails(run(command + " --ids 99"), 1, "99");
+  assert_fails(run(command + " --ids ''"), 2, "--ids: no ids");
   assert_fails(run(command + " -p a --speed 0"), 2, "--speed");
   assert_fails(run("speak " + converted("bert", "f32") + " -p a -o " + wav), 1, "does not speak");
   TEST_ASSERT_FALSE(fs::exists(wav));

@@ -13,12 +13,16 @@
 namespace mote::cli {
 
 struct SpeculationFlags {
+  static constexpr uint32_t kMost = 8, kMatch = 2;
+
   std::optional<std::string> how;
   std::string draft;
-  uint32_t most = 8, match = 2;
+  uint32_t most = kMost, match = kMatch;
 
   /// Says that the user wants to know what became of the guesses.
   bool given() const { return how.has_value() || !draft.empty(); }
+  /// Says that guesses are to be others than by default.
+  bool changed() const { return given() || most != kMost || match != kMatch; }
 };
 
 /// --speculate, --speculate-max, --speculate-match, and --draft where the task takes a second model.

@@ -16,6 +16,7 @@ Status WhisperDecoder::begin_guesses(const SessionChoices& choices, const Guesse
   if (guesses.draft != nullptr) MOTE_TRY(require_draft(*model_, *guesses.draft));
   const char* hindrance = mote_speculation_hindrance(session_.get());
   if (windows_ > 1) hindrance = "windows are decoded side by side";
+  if (options_->beams > 1) hindrance = "the search has several beams";
   if (guesses.options.mode == Speculate::off) hindrance = "switched off";
   if (hindrance != nullptr) {
     no_guesses_ = hindrance;

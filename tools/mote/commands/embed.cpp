@@ -171,11 +171,21 @@ class Vectors {
   std::optional<PartFile> part_;
 };
 
+/// Refuses the options of lines of text, which pictures and sounds are not.
+void require_no_lines(const EmbedArguments& arguments) {
+  if (arguments.ranks || arguments.reranks) usage_fail("--rank and --rerank are for texts");
+  if (arguments.has_prompt || !arguments.prompt_name.empty() || arguments.truncate)
+    usage_fail("--prompt, --prompt-name and --truncate are for texts");
+  const LineFlags none, &lines = arguments.lines;
+  if (lines.file != none.file || lines.csv != none.csv || lines.jsonl != none.jsonl ||
+      lines.empty != none.empty)
+    usage_fail("--file, --csv, --jsonl and --empty are for texts");
+}
+
 void embed_pictures(HostModel& model, const EmbedArguments& arguments) {
   if (arguments.images.empty() || !arguments.sounds.empty())
     usage_fail("{} takes pictures: --image FILE", model.path());
-  if (arguments.ranks || arguments.reranks || arguments.has_prompt)
-    usage_fail("--rank, --rerank and --prompt are for texts");
+  require_no_lines(arguments);
   nlohmann::json options = nlohmann::json::object();
   if (!arguments.size.empty()) options["size"] = arguments.size;
   Vectors vectors(model, arguments, options);
@@ -185,8 +195,7 @@ void embed_pictures(HostModel& model, const EmbedArguments& arguments) {
 
 void embed_sounds(HostModel& model, const EmbedArguments& arguments) {
   if (arguments.sounds.empty()) usage_fail("{} takes sounds: --sound FILE", model.path());
-  if (arguments.ranks || arguments.reranks || arguments.has_prompt || !arguments.prompt_name.empty())
-    usage_fail("--rank, --rerank and --prompt are for texts");
+  require_no_lines(arguments);
   Vectors vectors(model, arguments, nlohmann::json::object());
   for (const std::string& path : arguments.sounds) vectors.add_file("sound", path);
   vectors.finish();
@@ -214,7 +223,10 @@ void embed_lines(HostModel& model, const EmbedArguments& arguments, const nlohma
 
 void embed(const EmbedArguments& arguments) {
   check_picture_size(arguments.size);
-  convert::refuse_input(arguments.npy, {arguments.file, arguments.lines.file});
+  std::vector<std::string> read = {arguments.file, arguments.lines.file};
+  read.insert(read.end(), arguments.images.begin(), arguments.images.end());
+  read.insert(read.end(), arguments.sounds.begin(), arguments.sounds.end());
+  convert::refuse_input(arguments.npy, read);
   HostModel model(arguments.file, arguments.session);
   model.begin();
   if (model.takes_pictures()) return embed_pictures(model, arguments);

@@ -57,7 +57,10 @@ void speak_text(const SpeakArguments& arguments) {
   convert::refuse_input(arguments.output, {arguments.file, arguments.text_file});
   std::vector<int32_t> ids;
   std::string text;
-  if (arguments.ids) ids = given_ids(*arguments.ids);
+  if (arguments.ids) {
+    ids = given_ids(*arguments.ids);
+    if (ids.empty()) usage_fail("--ids: no ids; give at least one, such as --ids 1");
+  }
   const bool reads = !arguments.ids && !arguments.prompt && model.info().tokens != 0;
   if (reads) text = read_text(arguments.text_file);
   if (arguments.prompt) text = *arguments.prompt;

@@ -59,7 +59,7 @@ class Printer {
 std::string options_of(const TranscribeArguments& arguments) {
   nlohmann::ordered_json options = whisper_options(arguments.whisper);
   add_sound_options(arguments.part, options);
-  if (arguments.speculation.given()) add_speculation_options(arguments.speculation, options);
+  if (arguments.speculation.changed()) add_speculation_options(arguments.speculation, options);
   if (!arguments.to.empty()) options["to"] = arguments.to;
   if (arguments.output.words) options["words"] = true;
   if (arguments.output.live) options["live"] = true;
