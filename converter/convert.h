@@ -30,7 +30,7 @@ struct ConvertOptions {
   /// The part of a model of pictures and texts that is converted: vision, text.
   std::string tower = {};
   PictureSides picture_size = {}, any_picture_size = {};  // as in Source
-  /// Of a model of speech with an adapter for each language (MMS), the language that the file is for.
+  /// The language that the file is for, by its code, where a model of speech has adapters (MMS).
   std::string language = {};
   /// The vector gets length 1; with `pooling`.
   bool normalize = false;

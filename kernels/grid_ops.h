@@ -14,7 +14,7 @@ struct GridSize {
   uint32_t lines, columns;
 };
 
-/// How many places the patches of a side become; with `times` 0 pictures have one size.
+/// The ratio of a side's places to its patches; with `times` 0 pictures have one size.
 struct GridScale {
   uint32_t times, every;
 

@@ -105,7 +105,7 @@ Grid DepthNeck::every(TransformerBuilder& builder, uint32_t step) {
             (patches_.columns - 1) / step + 1,
             {patches_.scale.times, step}};
   if (grid.scale.times != 0) {
-    // Of a times b patches it has ceil(a / step) * ceil(b / step), which are not more than ceil(a b / step).
+    // A picture of a times b patches has ceil(a / step) * ceil(b / step), not more than ceil(a b / step).
     grid.unit = builder.add_groups(patches_.unit, step, 1);
     return grid;
   }

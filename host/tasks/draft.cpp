@@ -83,7 +83,7 @@ std::span<const int32_t> Draft::readable(const Session& session, int32_t last, u
       std::find_if(text_.rbegin(), text_.rend(), [&](int32_t id) { return id < 0 || id >= vocab; });
   const auto first = static_cast<size_t>(text_.rend() - unknown);  // behind rows that were no ids
   if (skipped_ < first || skipped_ >= text_.size()) skipped_ = first;
-  // Where the context is full the draft forgets the older half.
+  // The draft forgets the older half once its context is full.
   if (text_.size() - skipped_ + most > context_)
     skipped_ = std::max(first, text_.size() - std::min<size_t>(text_.size(), (context_ + 1) / 2));
   return std::span<const int32_t>(text_).subspan(skipped_);

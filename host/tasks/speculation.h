@@ -27,7 +27,7 @@ enum class Speculate {
 /// Says that a second model's guesses are wanted.
 inline bool drafts(Speculate mode) { return mode == Speculate::automatic || mode == Speculate::draft; }
 
-/// What became of the guesses of a task.
+/// The counts of a task's guesses, or the reason why it has none.
 struct GuessReport {
   mote_speculation_counts counts = {};
   std::string off;  // why there were none; "": there may have been

@@ -64,7 +64,7 @@ bool same_bytes(const test::AlignedBytes& a, const test::AlignedBytes& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// What an answer is after each token.
+/// An answer as it is after each token.
 struct Told {
   Ids ids;
   std::vector<test::AlignedBytes> states;
@@ -218,7 +218,7 @@ TEST("guesses: a session that is saved, restored or truncated between two tokens
         REQUIRE(mote_session_step(pair.with.get(), 0, &event, nullptr) == MOTE_OK);
         guessing.offer(GuessedOf::right, expected.ids, ++said);
       }
-      // What goes on behind a restored state is what goes on behind that without guesses.
+      // An answer goes on behind a restored state as it does without guesses.
       const test::AlignedBytes state = state_behind(pair.with.get());
       REQUIRE(same_bytes(state, expected.states[at - 1]));
       REQUIRE(mote_session_restore(pair.third.get(), state.data(), state.size(), nullptr) == MOTE_OK);

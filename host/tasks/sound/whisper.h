@@ -49,7 +49,7 @@ struct WhisperAlignment {
 /// Fails for a model that is none of Whisper's, or has no tokenizer.
 Status require_whisper(const Model& model);
 
-/// How tokens are guessed, and by which second model; null: by none.
+/// The way in which tokens are guessed, and the second model that guesses; null: none does.
 struct GuessedBy {
   SpeculationOptions options;
   const Model* draft = nullptr;
