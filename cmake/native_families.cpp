@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints the kernel families that this processor runs, separated by semicolons, its best one last. CMake runs
-// this program for MOTE_KERNELS=native.
+// Prints the kernel families that this processor runs, separated by semicolons, its best one last; with a
+// family's name, those that a processor runs whose best family it is. CMake runs this program for
+// MOTE_KERNELS=native and MOTE_KERNELS=NAME.
 #include <stdio.h>
 
 #include "kernels/cpu_features.cpp"
@@ -19,8 +20,9 @@ const KernelEntry* kernel_list(uint32_t* count) {
 
 }  // namespace mote
 
-int main() {
-  const mote::Isa best = mote::best_isa();
+int main(int count, char** arguments) {
+  mote::Isa best = mote::best_isa();
+  if (count > 1 && !mote::isa_from_name(arguments[1], &best)) return 2;
   for (const mote::Family& one : mote::kFamilies) {
     if (one.isa != best && mote::runs_on(one.isa, best)) printf("%s;", one.name);
   }

@@ -1,23 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-# MOTE_KERNELS=native: of each operation and types only the kernel that this machine's processor takes, and the reference.
-# The build then has two families, `ref` and the processor's best one. kernels/dispatch.cpp expands a shorter list, which
+# MOTE_KERNELS=native or a family's name: of each operation and types only the kernel that this machine's processor, or one
+# whose best family that is, takes, and the reference. The build then has two families, `ref` and the best one. kernels/dispatch.cpp expands a shorter list, which
 # is written here.
 
 if(CMAKE_CROSSCOMPILING)
   message(FATAL_ERROR "MOTE_KERNELS=native is for programs of this machine; a cross build takes all or none")
 endif()
 
-# Sets `out` to the families that this processor runs, its best one last.
+# Sets `out` to the families that the processor runs, its best one last.
 function(mote_native_families out)
   set(source ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/native_families.cpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
   string(TOUPPER ${MOTE_KERNEL_FAMILY} architecture)
+  set(named ${MOTE_KERNELS})
+  if(MOTE_KERNELS STREQUAL "native")
+    set(named "")
+  endif()
   try_run(ran compiled ${PROJECT_BINARY_DIR}/native_families ${source}
           CMAKE_FLAGS -DINCLUDE_DIRECTORIES=${PROJECT_SOURCE_DIR}
           COMPILE_DEFINITIONS -DMOTE_KERNELS_${architecture}=1
-          COMPILE_OUTPUT_VARIABLE compile_output RUN_OUTPUT_VARIABLE families)
+          COMPILE_OUTPUT_VARIABLE compile_output RUN_OUTPUT_VARIABLE families ARGS ${named})
   if(NOT compiled OR NOT ran EQUAL 0)
-    message(FATAL_ERROR "${source} names this processor's families and did not run: ${compile_output}")
+    message(FATAL_ERROR "${source} names a processor's families and did not run: ${families}${compile_output}")
   endif()
   set(${out} ${families} PARENT_SCOPE)
 endfunction()
@@ -50,6 +54,10 @@ function(mote_native_lines out)
     list(APPEND called ${calls})
   endforeach()
 
+  if(NOT kept)
+    message(FATAL_ERROR "MOTE_KERNELS=${MOTE_KERNELS}: ${MOTE_KERNEL_FAMILY} has no kernels of ${best}")
+  endif()
+
   # What follows the architectures' parts, the reference kernels, is in every list.
   file(READ ${PROJECT_SOURCE_DIR}/kernels/kernel_list.inc references)
   string(REGEX REPLACE "^.*\n#endif\n" "" references "${references}")
@@ -57,7 +65,7 @@ function(mote_native_lines out)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/native/kernels/kernel_list.inc
        CONTENT "// By CMake, from kernels/kernel_list.inc.\n@text@\n@references@" @ONLY)
   set(${out} ${kept} PARENT_SCOPE)
-  set(MOTE_NATIVE_FAMILY ${best} CACHE INTERNAL "The family of this machine's processor")
+  set(MOTE_NATIVE_FAMILY ${best} CACHE INTERNAL "The best family of the processor that the build is for")
   message(STATUS "mote: kernels of ${best} and the reference")
 endfunction()
 

@@ -64,7 +64,6 @@ if(MOTE_SANITIZE STREQUAL "address")
   # checks of pointers that AddressSanitizer and the misaligned runs of the tests make too, twice the rest.
   set(MOTE_UNROLLED_OPTIONS -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment,object-size)
 endif()
-option(MOTE_SANITIZE_WIDE "Instrument also the kernels of avx_vnni and wider families: a third of a sanitized build" ON)
 
 if(MOTE_BUILD_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang OR NOT MOTE_SANITIZE STREQUAL "address")

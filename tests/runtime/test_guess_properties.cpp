@@ -169,8 +169,8 @@ TEST("guesses: of every golden model, source, temperature and seed are ids and s
       REQUIRE(stood == 0);
     }
   });
-  REQUIRE(models > 50);
-  REQUIRE(guessing > 40);
+  test::require_met_more(50, models);
+  test::require_met_more(40, guessing);
 }
 
 TEST("guesses: penalties, rules of tokens and stop ids change nothing of them", "[values]") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every golden model that converts, found by listing their folder: a new one is in all tests that walk them.
+// MOTE_TEST_SHARE=N in the environment has each test walk every N-th, a test others than the next one, which
+// is for builds that take a hundred times as long.
 #pragma once
 
 #include <algorithm>
@@ -13,34 +15,41 @@
 
 namespace test {
 
-/// The folders of all golden models, in order.
+/// N of a run whose tests walk every N-th golden model, 1 where they walk all.
+inline size_t golden_share() {
+  const char* text = std::getenv("MOTE_TEST_SHARE");
+  return text == nullptr ? 1 : std::max(1ul, std::strtoul(text, nullptr, 10));
+}
+
+/// The folders of the golden models that a test walks, in order.
 inline std::vector<std::string> every_golden() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(golden_folder()))
     names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
+  const size_t share = golden_share();
+  size_t number = std::hash<std::string>{}(Catch::getResultCapture().getCurrentTestName());
+  const auto left_out = [&](const std::string&) { return number++ % share != 0; };
+  names.erase(std::remove_if(names.begin(), names.end(), left_out), names.end());
   return names;
 }
 
 /// The files of a golden model: one, or one of each tower.
 inline std::vector<AlignedBytes> golden_files(const std::string& name, const std::string& type) {
   std::vector<AlignedBytes> files;
-  const std::filesystem::path path = temporary_folder() / (name + "." + type + ".every.mote");
   const std::vector<std::string> two = golden_names("multimodal");
   const bool also_towers = std::find(two.begin(), two.end(), name) != two.end();
-  for (const char* tower : {"", "vision", "text"}) {
+  for (const std::string tower : {"", "vision", "text"}) {
     mote::convert::ConvertOptions options;
     options.type = type;
     options.tower = tower;
     try {
-      mote::convert::convert(golden_folder() / name, path, options);
+      files.push_back(kept_conversion(name + "." + type + ".every" + tower, golden_folder() / name, options));
     } catch (const mote::convert::Error&) {
       continue;  // of two towers none is taken without its name
     }
-    files.push_back(read_file(path));
-    if (*tower == '\0' && !also_towers) break;
+    if (tower.empty() && !also_towers) break;
   }
-  std::filesystem::remove(path);
   return files;
 }
 
@@ -53,6 +62,11 @@ void each_golden(const std::string& type, F f) {
     REQUIRE(!files.empty());
     for (const AlignedBytes& file : files) f(OpenModel(file, 0));
   }
+}
+
+/// Requires that a walk over all golden models met more than `count` of a kind.
+inline void require_met_more(uint32_t count, uint64_t met) {
+  if (golden_share() == 1) REQUIRE(met > count);
 }
 
 /// The types of caches that the model takes: those whose columns fit its heads. One stands for all where it
