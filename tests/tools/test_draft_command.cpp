@@ -109,6 +109,16 @@ TEST_CASE("run: a model that can have no guesses says so and makes no session of
   TEST_ASSERT_EQUAL_INT(0, answer.at("draft_bytes").get<int>());
 }
 
+TEST_CASE("run: where guesses were asked for and there are none, a note says why") {
+  const std::string mamba = "run " + converted("mamba", "f32") + " --ids 5,17,80 -n 4";
+  const Outcome asked = run(mamba + draft("llama", "f32"));
+  assert_works(asked);
+  TEST_ASSERT_TRUE(contains(asked.err, "no token was guessed: ") &&
+                   contains(asked.err, "keep no earlier tokens"));
+  for (const std::string& not_asked : {mamba, mamba + " --speculate off"})
+    TEST_ASSERT_FALSE(contains(run(not_asked).err, "no token was guessed"));
+}
+
 TEST_CASE("guesses: what a draft's tokens cost decides how many there are") {
   GuessPrice price(8);
   for (int i = 0; i < 60; ++i) price.took(1, 10, 0.9, 0.1, GuessSource::drafted);

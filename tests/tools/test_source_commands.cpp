@@ -59,6 +59,12 @@ TEST("translate: greedy ids over a golden source are the stored ones") {
   }
 }
 
+TEST("translate: languages of a text are refused beside ids") {
+  for (const char* language : {" --from en", " --to de"})
+    assert_fails(run("translate " + converted("marian", "f32") + " --ids 5,6" + language), 2,
+                 "among the ids");
+}
+
 TEST("translate: beams of a golden source have the stored ids and scores") {
   const SafetensorsFile expected(golden("bart") + "/golden.safetensors");
   const std::vector<int64_t> ids = expected.i64("beam_ids");

@@ -123,6 +123,29 @@ TEST("a detector gives the same bits for any pieces of a sound, and nothing for 
   }
 }
 
+TEST("a sound that is too short to be heard has nothing to hear, which is said", "[vad]") {
+  for (const size_t samples : {1u, 5u, 10u}) {
+    CAPTURE(samples);
+    const Outcome outcome =
+        run("transcribe " + letters() + " " + wav("tiny.wav", std::vector<int16_t>(samples, 99)));
+    TEST_ASSERT_EQUAL_STRING("\n", assert_works(outcome));
+    TEST_ASSERT_TRUE(contains(outcome.err, "there is nothing to hear"));
+  }
+  const Outcome longer =
+      run("transcribe " + letters() + " " + wav("longer.wav", std::vector<int16_t>(400, 99)));
+  assert_works(longer);
+  TEST_ASSERT_FALSE(contains(longer.err, "nothing to hear"));
+}
+
+TEST("transcribe: where guesses were asked for and there are none, a note says why", "[vad]") {
+  const std::string command = "transcribe " + letters() + " " + wav("none_guessed.wav", sentence());
+  const std::string note = "no token was guessed: texts of a Whisper alone";
+  for (const char* asked : {" --speculate auto", " --speculate lookup --json"})
+    TEST_ASSERT_TRUE(contains(run(command + asked).err, note));
+  for (const char* not_asked : {"", " --speculate off"})
+    TEST_ASSERT_FALSE(contains(run(command + not_asked).err, note));
+}
+
 TEST("35 seconds of zeros are no speech, and nothing of them is written", "[vad]") {
   for (const float probability : speech_of(std::vector<float>(35 * MOTE_SPEECH_RATE), 16000))
     TEST_ASSERT_TRUE(probability < 0.1f);

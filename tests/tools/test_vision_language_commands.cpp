@@ -212,6 +212,8 @@ TEST("a line of text in a picture_of is written down, as the text of the tokens 
   CHECK(assert_works(run("transcribe " + model + " " + picture_of("grid.png"))) == text + "\n");
   CHECK(assert_json(run("transcribe " + model + " " + picture_of("two.png") + " --json")).at("text") != text);
   assert_fails(run("transcribe " + model + " " + picture_of("grid.png") + " --srt"), 2, "--srt");
+  for (const char* option : {" --beams 3", " --prompt a", " --offset 1", " --vad", " --speculate lookup"})
+    assert_fails(run("transcribe " + model + " " + picture_of("grid.png") + option), 2, "reads pictures");
   assert_works(run("transcribe " + model + " " + picture_of("turned.png")));
 }
 

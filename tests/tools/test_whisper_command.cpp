@@ -82,6 +82,7 @@ TEST("a Whisper tells the languages that may be spoken, the likeliest first", "[
   TEST_ASSERT_EQUAL_INT(0, static_cast<int>(text.rfind(first.at("language").get<std::string>() + "\t", 0)));
   REQUIRE(found.at("language") ==
           assert_json(run("transcribe " + whisper() + " " + long_noise() + " --json")).at("language"));
+  assert_fails(run(command + " --speculate lookup"), 2, "--detect-language says no text");
 }
 
 TEST("wrong values of Whisper's options are wrong usage", "[whisper]") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mote/speculation_flags.h"
 
+#include "tools/mote/output.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -42,6 +43,13 @@ void add_speculation_options(const SpeculationFlags& flags, nlohmann::ordered_js
 void add_draft(const SpeculationFlags& flags, nlohmann::json& opening) {
   if (!flags.draft.empty()) opening["draft"] = flags.draft;
   if (flags.draft.empty() && flags.how == "draft") usage_fail("--speculate draft needs --draft MODEL");
+}
+
+void tell_no_guesses(const SpeculationFlags& flags, const nlohmann::json& result) {
+  if (!flags.given() || flags.how == "off") return;
+  const auto found = result.find("speculation");
+  if (found == result.end() || !found->contains("off")) return;
+  note("no token was guessed: {}", found->at("off").get<std::string>());
 }
 
 }  // namespace mote::cli

@@ -35,4 +35,7 @@ void add_speculation_options(const SpeculationFlags& flags, nlohmann::ordered_js
 /// asks for one and there is none.
 void add_draft(const SpeculationFlags& flags, nlohmann::json& opening);
 
+/// Notes why no token was guessed, where the user asked for guesses and there were none; `result` is a call's.
+void tell_no_guesses(const SpeculationFlags& flags, const nlohmann::json& result);
+
 }  // namespace mote::cli

@@ -18,7 +18,7 @@ Result<size_t> CutInput::read(std::span<float> samples) {
   if (wanted == 0) return size_t{0};
   MOTE_TAKE(const size_t count, sound_->read(samples.first(wanted)));
   read_ += count;
-  heard_ = heard_ || count != 0;
+  heard_ = std::max(heard_, read_);
   return count;
 }
 

@@ -17,11 +17,11 @@ class CutInput : public SoundInput {
   Result<size_t> read(std::span<float> samples) override;
   Status rewind() override;
   uint64_t samples() const override;
-  /// Tells whether there was any sound in the part.
-  bool heard() const { return heard_; }
+  /// Returns how many samples of the part have been read.
+  uint64_t heard() const { return heard_; }
 
  private:
-  bool heard_ = false;
+  uint64_t heard_ = 0;
   SoundInput* sound_;
   uint64_t offset_, most_;
   uint64_t skipped_ = 0, read_ = 0;

@@ -17,6 +17,11 @@
 #include "host/tasks/text.h"
 
 namespace mote::host {
+namespace {
+
+constexpr uint64_t kShortestSounds = 40;  // in a second: windows of features are as long
+
+}  // namespace
 
 Status require_speech(const Model& model, const TranscribeOptions& options) {
   if (model.sound().rate == 0) return failed("{} does not take sound", model.name());
@@ -97,7 +102,7 @@ Result<Transcript> transcribe(const Model& model, const SessionChoices& choices,
               found_any = true;
               found(moved_passage(passage, whole));
             }));
-  const bool heard = options.vad ? spoken.any() : part.heard();
+  const bool heard = options.vad ? spoken.any() : part.heard() * kShortestSounds >= model.sound().rate;
   transcript.heard = transcript.heard && (found_any || heard);
   return transcript;
 }

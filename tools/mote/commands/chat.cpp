@@ -107,6 +107,7 @@ void Talk::report() const {
        answer_.at("output_ids").size(), answer_.at("decode_tokens_per_s").get<double>(),
        answer_.at("prompt_tokens").get<size_t>(), answer_.at("reused_tokens").get<size_t>(),
        model_.memory_text(arena_bytes));
+  tell_no_guesses(arguments_.generation.speculation, answer_);
 }
 
 /// A line of standard input; none at its end. Ctrl-C at the prompt of a terminal drops the line.

@@ -99,6 +99,7 @@ void print_answer(const RunArguments& arguments, const HostModel& model, const n
        answer.at("prompt_ids").size(), answer.at("prompt_tokens_per_s").get<double>(),
        answer.at("output_ids").size(), answer.at("decode_tokens_per_s").get<double>(),
        model.memory_text(arena_bytes), answer.at("isa").get<std::string>(), model.threads().text());
+  tell_no_guesses(arguments.generation.speculation, answer);
 }
 
 /// Calls for an answer, which streams. None of the inputs: makes the session.

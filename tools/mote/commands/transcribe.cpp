@@ -111,6 +111,7 @@ void print_sound(const TranscribeArguments& arguments, const HostModel& model) {
   shown.erase("heard");
   shown.erase("damage");
   if (!streams) print("{}", transcript_text(shown, format, arguments.output.limits));
+  tell_no_guesses(arguments.speculation, found);
   tell_faults(found, path);
 }
 
@@ -155,6 +156,7 @@ void print_live(const TranscribeArguments& arguments, const HostModel& model) {
   }
   clear();
   const nlohmann::json latency = found.at("latency");
+  tell_no_guesses(arguments.speculation, found);
   tell_faults(found, path);
   if (latency.at("stretches").get<uint32_t>() == 0) return;
   note("{} stretches; a text came {:.2f} s after its stretch was heard, at most {:.2f} s",
@@ -166,6 +168,7 @@ void print_live(const TranscribeArguments& arguments, const HostModel& model) {
 void transcribe_all(const TranscribeArguments& arguments, const HostModel& model, bool pictures) {
   const std::string options = pictures ? "{}" : options_of(arguments);
   const auto found = media_paths(arguments.sounds, pictures ? Media::pictures : Media::sounds);
+  bool told = false;
   each_transcript(arguments.output, found, [&](const MediaPath& one, std::string_view place) {
     HostCalls calls;
     const std::string stage = fmt::format("{} ({})", one_line(one.path), place);
@@ -173,6 +176,7 @@ void transcribe_all(const TranscribeArguments& arguments, const HostModel& model
     show_progress(stage, pictures ? -1.0 : 0.0);
     nlohmann::json transcript = transcript_of(model, one.path, options, calls);
     if (!pictures) tell_faults(transcript, one.path);
+    if (!std::exchange(told, true)) tell_no_guesses(arguments.speculation, transcript);
     return transcript;
   });
 }
@@ -191,6 +195,8 @@ void print_languages(const TranscribeArguments& arguments, HostModel& model) {
   if (arguments.output.writes_files() || (format != "txt" && format != "json"))
     usage_fail("--detect-language writes no subtitles and no files");
   if (arguments.sounds.size() != 1) usage_fail("--detect-language takes one sound");
+  if (arguments.speculation.changed())
+    usage_fail("--detect-language says no text, of which tokens are guessed");
   nlohmann::ordered_json options = {{"detect-language", true}};
   add_sound_options(arguments.part, options);
   HostCalls calls;
@@ -215,7 +221,13 @@ void transcribe(const TranscribeArguments& arguments) {
   const bool pictures = model.about().at("task") == "read_pictures";
   if (!pictures && !model.takes_sound())
     convert::fail("{} does not take sound, nor pictures of text", model.path());
-  if (pictures) arguments.output.refuse_times();
+  if (pictures) {
+    arguments.output.refuse_times();
+    TranscribeArguments plain;
+    plain.output = arguments.output;
+    if (options_of(arguments) != options_of(plain))
+      usage_fail("{} reads pictures: options of sound and speech do nothing there", model.path());
+  }
   if (arguments.detect_language) return print_languages(arguments, model);
   const bool alone = arguments.sounds.size() == 1 && !is_folder(arguments.sounds.front());
   if (arguments.output.live && (pictures || !(alone || arguments.output.listen)))

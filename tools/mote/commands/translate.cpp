@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "host/base/system.h"
 #include "tools/mote/commands/commands.h"
@@ -76,14 +77,21 @@ void print_hypotheses(const HostResult& result, const TranslateArguments& argume
 }
 
 void translate(const TranslateArguments& arguments) {
+  if (arguments.ids && (!arguments.from.empty() || !arguments.to.empty()))
+    usage_fail("--from and --to add tokens of languages to a text; with --ids, give theirs among the ids");
   HostModel model(arguments.file, arguments.session);
   model.begin();
   const std::string options = options_of(arguments, arguments.ids.has_value());
   HostCalls calls;
+  bool told = false;
+  const auto tell = [&](const HostResult& found) {
+    if (!std::exchange(told, true)) tell_no_guesses(arguments.speculation, found.json().at(0));
+  };
   if (arguments.ids) {
     const std::vector<int32_t> source = given_ids(*arguments.ids);
     const mote_host_input input = ids_input(source, "--ids");
     const HostResult found = generate_over(model, arguments, {&input, 1}, options, calls);
+    tell(found);
     if (arguments.json) return print_hypotheses(found, arguments);
     return cli::print("{}\n", fmt::join(best_of(found), ","));
   }
@@ -95,6 +103,7 @@ void translate(const TranslateArguments& arguments) {
     if (blank && !arguments.json) return print("\n");
     const mote_host_input input = text_input(text);
     const HostResult found = generate_over(model, arguments, {&input, 1}, options, calls);
+    tell(found);
     if (arguments.json) print_hypotheses(found, arguments);
     flush_output();
   });
