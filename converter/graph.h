@@ -25,8 +25,10 @@ struct Groups {
   Unit of;
   uint32_t ratio;
   uint32_t needs = 1;
-  uint32_t fixed = 0;  // rows of each sequence, however long it is; 0: as above
-  uint32_t parts = 1;  // rows for each row of `of`; more than 1 where ratio and needs are 1
+  uint32_t fixed = 0;      // rows of each sequence, however long it is; 0: as above
+  uint32_t parts = 1;      // rows for each row of `of`; more than 1 where ratio and needs are 1
+  GridPlaces places = {};  // of pictures of any size, that rows are; `of` is the tokens, and their side has
+  uint32_t least = 1;      // at least so many patches
 };
 
 /// A matrix with a row per unit; the planner gives it a place in the arena.
@@ -72,6 +74,7 @@ struct Cache {
   StateKind kind = StateKind::kv;
   uint32_t heads = 0, rows = 0, cols = 0;  // of other kinds
   uint32_t memory = 0;                     // positions of earlier runs
+  GridPlaces places = {};                  // of pictures of any size, whose rows it keeps
 };
 inline Cache conv_tail(uint32_t taps, uint32_t width) {
   return {0, 0, 0, false, 0, 1, -1, StateKind::conv_tail, 1, taps - 1, width};
@@ -124,6 +127,14 @@ struct ProgramGraph {
   /// The unit of `parts` rows for each row of another.
   Unit add_parts(Unit of, uint32_t parts) {
     groups.push_back({of, 1, 1, 0, parts});
+    return static_cast<Unit>(units() - 1);
+  }
+  /// Returns the unit of places of pictures of at least `least` patches on each side.
+  Unit add_places(GridPlaces places, uint32_t least) {
+    for (size_t i = 0; i < groups.size(); ++i) {
+      if (groups[i].places == places) return static_cast<Unit>(static_cast<size_t>(Unit::group) + i);
+    }
+    groups.push_back({Unit::token, 1, 1, 0, 1, places, least});
     return static_cast<Unit>(units() - 1);
   }
 };

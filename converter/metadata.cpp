@@ -92,7 +92,8 @@ class Streams {
       }
       const Groups& groups = graph.groups[i - static_cast<size_t>(Unit::group)];
       all.push_back(file::CreateStream(builder, file::StreamKind::group, plan.row_bytes[i], of(groups.of),
-                                       groups.ratio, groups.needs, groups.fixed, groups.parts));
+                                       groups.ratio, groups.needs, groups.fixed, groups.parts,
+                                       groups.places.times, groups.places.every, groups.least));
     }
   }
   uint32_t of(Unit unit) const { return numbers_[static_cast<size_t>(unit)]; }
@@ -227,9 +228,10 @@ Offset<file::Voice> write_voice(FlatBufferBuilder& builder, const std::optional<
   if (!voice) return 0;
   std::vector<Offset<flatbuffers::String>> speakers;
   for (const std::string& name : voice->speakers) speakers.push_back(builder.CreateString(name));
-  return file::CreateVoiceDirect(
-      builder, voice->rate, voice->reach, voice->speed, voice->noise, voice->duration_noise,
-      voice->phonemes.empty() ? nullptr : voice->phonemes.c_str(), speakers.empty() ? nullptr : &speakers, voice->speaker);
+  return file::CreateVoiceDirect(builder, voice->rate, voice->reach, voice->speed, voice->noise,
+                                 voice->duration_noise,
+                                 voice->phonemes.empty() ? nullptr : voice->phonemes.c_str(),
+                                 speakers.empty() ? nullptr : &speakers, voice->speaker);
 }
 
 file::Feature required_features(const Graph& graph) {
@@ -237,9 +239,11 @@ file::Feature required_features(const Graph& graph) {
   if (graph.vision_input) features |= file::Feature::ids_and_floats;
   const auto add_program = [&](const ProgramGraph& program) {
     for (const Groups& groups : program.groups)
-      features |= (groups.needs != 1 ? file::Feature::group_needs : file::Feature{}) |
-                  (groups.fixed != 0 ? file::Feature::fixed_rows : file::Feature{}) |
-                  (groups.parts != 1 ? file::Feature::row_parts : file::Feature{});
+      features |=
+          (groups.needs != 1 ? file::Feature::group_needs : file::Feature{}) |
+          (groups.fixed != 0 ? file::Feature::fixed_rows : file::Feature{}) |
+          (groups.parts != 1 ? file::Feature::row_parts : file::Feature{}) |
+          (groups.places.times != 0 ? file::Feature::grid_sizes | file::Feature::grid_rows : file::Feature{});
     for (const Node& node : program.nodes) {
       const auto* table = std::get_if<RopeTableNode>(&node);
       if (table != nullptr && table->growth != 0.0f) features |= file::Feature::rope_growth;
@@ -275,6 +279,7 @@ file::Feature required_features(const Graph& graph) {
       if (attention->block != 0) features |= file::Feature::blocks;
       if (attention->globals != GlobalRole::none) features |= file::Feature::globals;
       if (attention->group != 0) features |= file::Feature::attention_group;
+      if (attention->windows) features |= file::Feature::grid_rows;
     }
   };
   add_program(graph);
@@ -303,7 +308,7 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     states.push_back(file::CreateState(builder, static_cast<file::StateKind>(cache.kind), cache.kv_heads,
                                        cache.key_dim, value_dim, cache.window, cache.bidirectional,
                                        cache.ratio, cache.source, cache.heads, cache.rows, cache.cols,
-                                       cache.memory));
+                                       cache.memory, cache.places.times, cache.places.every));
   }
   std::vector<Offset<file::SourceFile>> sources;
   for (const SourceRecord& source : metadata.sources) {

@@ -102,10 +102,11 @@ struct AttentionNode {
   uint32_t block = 0, random_blocks = 0;
   GlobalRole globals = GlobalRole::none;
   uint32_t group = 0;  // 0: none
+  bool windows = false;
 
   auto fields(auto&& f) const {
     return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, row_bias,
-             relative_keys, relative_queries, causal, block, random_blocks, globals, group);
+             relative_keys, relative_queries, causal, block, random_blocks, globals, group, windows);
   }
 };
 struct GateNode {
@@ -312,6 +313,8 @@ struct SplitRowsNode {
 /// The places that a picture's patches become, of pictures of any size; with `times` 0 they have one.
 struct GridPlaces {
   uint32_t times = 0, every = 1;
+
+  bool operator==(const GridPlaces&) const = default;
 };
 struct GridFramesNode {
   uint32_t columns, reach, before, step, skip;
@@ -337,6 +340,19 @@ struct GridPositionsNode {
   View x;
 
   auto fields(auto&& f) const { return f(lines, columns, before, after, table, x); }
+};
+/// An order of places of pictures of any size: windows, and how much further right and down they lie.
+struct WindowOrder {
+  uint32_t window = 1, shift = 0;
+};
+struct GridGatherNode {
+  WindowOrder order, out_order;
+  uint32_t reach;
+  View in, out;
+
+  auto fields(auto&& f) const {
+    return f(order.window, order.shift, out_order.window, out_order.shift, reach, in, out);
+  }
 };
 struct DepthwiseConvNode {
   uint32_t channels, taps, before, reach, back, step;

@@ -46,7 +46,7 @@ BestTwo best_two(std::span<const float> logits) {
 uint64_t tokens_for(const ProgramGraph& graph, uint64_t rows) {
   uint64_t most = rows;
   for (size_t i = 0; i < graph.groups.size(); ++i) {
-    if (graph.groups[i].fixed != 0) continue;
+    if (graph.groups[i].fixed != 0 || graph.groups[i].places.times != 0) continue;
     uint64_t of_stream = rows;
     for (size_t at = i;;) {
       const Groups& groups = graph.groups[at];
@@ -86,6 +86,9 @@ SelfTestPlan plan_self_test(const Graph& graph) {
   }
   const uint32_t tokens =
       static_cast<uint32_t>(std::clamp<uint64_t>(kMultiplyAccumulates / per_token, 1, most));
+  const auto by_size = [](const Groups& groups) { return groups.places.times != 0; };
+  if (std::any_of(graph.groups.begin(), graph.groups.end(), by_size))
+    return {graph.picture.rows(), 0, input_width};
   if (!graph.groups.empty()) {
     const uint64_t least = std::min<uint64_t>(tokens_for(graph, kFewGroups), graph.context);
     return {static_cast<uint32_t>(least), 0, input_width};

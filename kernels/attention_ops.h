@@ -75,7 +75,8 @@ constexpr uint32_t attention_partial_floats(uint32_t value_dim) { return value_d
 ///   scaled      s
 ///   biased      s + bias[h][p - t + bias_reach - 1], of the row's own bias where there is row_bias; by
 ///   position
-///               s + bias[h][t][p], of a group's positions alone where there are groups
+///               s + bias[h][t][p], of a group's positions alone where there are groups; of windows
+///               s + bias[edges[t]][h][t % group][p % group]
 ///   capped      softcap * tanh(s / softcap) (Gemma 2)
 ///   alibi       s + slopes[h] * -|p - t| (Press et al. 2021)
 ///   alibi_bf16  s + scale * (slopes[h] * p rounded to bf16) (Falcon)
@@ -122,9 +123,10 @@ struct AttentionArgs {
   uint32_t heads;   // H, a multiple of G
   uint32_t window;  // 0: none
   float scale;
-  const float* bias;    // [H, 2 * bias_reach - 1], by position [H, bias_reach, bias_reach or group], or null
-  uint32_t bias_reach;  // above every position
-  uint32_t rows;        // T
+  const float* bias;  // [H, 2 * bias_reach - 1], by position [H, bias_reach, bias_reach or group], or null
+  uint32_t
+      bias_reach;  // above every position; of groups that are windows, `group`: [1 or 4, H, group, group]
+  uint32_t rows;   // T
   const int32_t* positions;  // [T]
   const int32_t* last_seen;  // [T], of causal attention the positions
   const int32_t* sequences;  // [T]
@@ -150,6 +152,7 @@ struct AttentionArgs {
   bool global_queries;         // only rows of global tokens attend; `out` of the others stays
   uint32_t group;              // of the positions that a row sees; 0: none
   const uint32_t* first_seen;  // [sequence] the first position that its rows see where `sides` is 0, or null
+  const uint32_t* edges;       // [T] of groups that are windows: which of four biases, or null for the first
 };
 using AttentionMergeArgs = AttentionArgs;
 

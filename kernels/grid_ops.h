@@ -94,4 +94,52 @@ struct GridPositionsArgs {
   Rows x;         // [T, width]
 };
 
+/// An order of a picture's places as rows: window by window of `window` x `window` places, from left to right
+/// and then down, and so inside each. Windows lie `shift` places further right and down than the picture,
+/// whose first lines and columns follow behind its last ones, where each side has more than one window;
+/// `window` 1 are lines. Sides are multiples of the window.
+struct GridOrder {
+  GridScale scale;  // of the patches
+  uint32_t window;
+  uint32_t shift;  // less than the window
+
+  struct Place {
+    uint32_t y, x;
+  };
+  GridSize size_of(GridSize patches) const { return {scale.of(patches.lines), scale.of(patches.columns)}; }
+  uint32_t shift_of(GridSize size) const { return size.lines > window && size.columns > window ? shift : 0; }
+  Place place_of(GridSize size, uint32_t row) const {
+    const uint32_t area = window * window, across = size.columns / window, inside = row % area;
+    const uint32_t y = row / area / across * window + inside / window + shift_of(size);
+    const uint32_t x = row / area % across * window + inside % window + shift_of(size);
+    return {y < size.lines ? y : y - size.lines, x < size.columns ? x : x - size.columns};
+  }
+  uint32_t row_of(GridSize size, Place place) const {
+    const uint32_t back = shift_of(size), across = size.columns / window;
+    const uint32_t y = place.y < back ? place.y + size.lines - back : place.y - back;
+    const uint32_t x = place.x < back ? place.x + size.columns - back : place.x - back;
+    return (y / window * across + x / window) * window * window + y % window * window + x % window;
+  }
+};
+
+/// out[t] = `reach` x `reach` places of in side by side, column by column, from `reach` times t's place on;
+/// zeros for those that in lacks. Unit: an output row.
+struct GridGatherArgs {
+  uint32_t width;
+  uint32_t reach;
+  GridOrder in_order, out_order;
+  uint32_t skip;  // rows of a sequence of in in front of the picture
+  GridRows rows;
+  ConstRowsInLanes in;  // [rows, width]
+  Rows out;             // [T, reach * reach * width]; not in
+};
+
+/// The ends of a picture that a window of GridOrder lies at, of a picture of several in each direction: 1 for
+/// the lines', 2 for the last line.
+inline uint32_t edges_of_window(GridSize size, uint32_t window, uint32_t index) {
+  const uint32_t across = size.columns / window, down = size.lines / window;
+  if (across == 1 || down == 1) return 0;
+  return (index % across == across - 1 ? 1u : 0u) + (index / across == down - 1 ? 2u : 0u);
+}
+
 }  // namespace mote

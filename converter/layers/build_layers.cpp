@@ -81,19 +81,21 @@ uint32_t TransformerBuilder::add_state(const Cache& state) {
 
 // ---- Attention ----
 
-uint32_t TransformerBuilder::cache_of(const AttentionSpec& attention) {
+uint32_t TransformerBuilder::cache_of(const AttentionSpec& attention, GridPlaces places) {
   const bool encoder = spec_.is_encoder();
   // A window that holds the whole context is none; its pages are those of the caches without one.
   const uint32_t window = attention.window >= spec_.context ? 0 : attention.window;
   if (encoder) {  // no layer needs another's keys and values: all of one shape share a cache
     const auto same = std::find_if(graph_.caches.begin(), graph_.caches.end(), [&](const Cache& cache) {
       return cache.kv_heads == attention.kv_heads && cache.key_dim == attention.head_dim &&
-             cache.value_dim == attention.value_width() && cache.ratio == row_tokens_;
+             cache.value_dim == attention.value_width() && cache.ratio == row_tokens_ &&
+             cache.places == places;
     });
     if (same != graph_.caches.end()) return static_cast<uint32_t>(same - graph_.caches.begin());
   }
   graph_.caches.push_back(
       {attention.kv_heads, attention.head_dim, window, encoder, attention.value_width(), row_tokens_});
+  graph_.caches.back().places = places;
   return static_cast<uint32_t>(graph_.caches.size() - 1);
 }
 

@@ -75,6 +75,7 @@ void TransformerBuilder::embed_picture() {
                    Activation::none, weights, x_, x_});
   }
   if (!spec_.names.embedding_norm.empty()) norm("embedding_norm", spec_.names.embedding_norm, x_, x_);
+  if (!picture.positions_behind_norm.empty()) add_positions_behind_norm();
   probe("hidden.0", x_);
   if (format.rope_width == 0) {
     add_tables();
@@ -139,6 +140,14 @@ void TransformerBuilder::add_picture_rows(const std::vector<float>& bias) {
   if (in_run) return add_grid_positions("positions", std::move(rows));
   const uint32_t count = static_cast<uint32_t>(rows.size() / width);
   add(PositionsNode{add_weight({"positions", DType::f32, true, count, width, {}, std::move(rows)}), x_});
+}
+
+void TransformerBuilder::add_positions_behind_norm() {
+  const uint32_t width = x_.width, patches = spec_.picture.format.patches();
+  const std::string name = "positions_behind_norm";
+  std::vector<float> rows = tensors_.table(spec_.picture.positions_behind_norm, 1, patches * width);
+  if (resizes_in_run()) return add_grid_positions(name, std::move(rows));
+  add(PositionsNode{add_weight({name, DType::f32, true, patches, width, {}, std::move(rows)}), x_});
 }
 
 void TransformerBuilder::add_grid_positions(const std::string& name, std::vector<float> rows) {

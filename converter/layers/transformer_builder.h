@@ -93,7 +93,8 @@ class TransformerBuilder {
   /// Attention of queries that have their RoPE to what a state holds.
   View attend(const LayerSpec& layer, uint32_t cache, View q, std::optional<View> row_bias = std::nullopt);
   /// Where keys and values of such heads go; of an encoder, others' are no longer there then.
-  uint32_t cache_of(const AttentionSpec& attention);
+  /// `places`: of rows that are places of pictures of any size.
+  uint32_t cache_of(const AttentionSpec& attention, GridPlaces places = {});
   /// activation(gate) * up or activation(up), before the projection down.
   View ffn_inner(const LayerSpec& layer, BlockInput& in);
   /// The norm of x that `names.before` names, or x.
@@ -127,12 +128,15 @@ class TransformerBuilder {
   void enter_fixed(uint32_t rows);
   /// A row for each token again.
   void enter_tokens();
+  /// Rows are places of pictures of any size, of at least `least` patches on each side.
+  void enter_places(GridPlaces places, uint32_t least) { rows_ = add_places(places, least); }
   /// Sequences have at least so many tokens.
   void require_tokens(uint32_t tokens) { graph_.add_groups(Unit::token, tokens, tokens); }
   Unit rows() const { return rows_; }
   /// Units of groups, and of parts, of another's rows.
   Unit add_groups(Unit of, uint32_t ratio, uint32_t needs) { return graph_.add_groups(of, ratio, needs); }
   Unit add_parts(Unit of, uint32_t parts) { return graph_.add_parts(of, parts); }
+  Unit add_places(GridPlaces places, uint32_t least) { return graph_.add_places(places, least); }
   /// Returns the format of a model of pictures.
   const PictureFormat& picture() const { return spec_.picture.format; }
   /// Rows of positions [before + patches + after, width], those of patches resized from the stored grid where
@@ -225,6 +229,7 @@ class TransformerBuilder {
   WeightPart patch_projection();
   WeightPart position_table(uint32_t width, uint32_t patches);
   void add_picture_rows(const std::vector<float>& bias);
+  void add_positions_behind_norm();
   /// Puts rows of the caller's floats in place of embeddings (TransformerSpec::vision_input).
   void embed_vision_input();
   /// Adds a picture's further vectors behind layer `index`.

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kernels/ops.h"
+#include "kernels/trimmed_build.h"
 
 namespace mote {
 
@@ -83,8 +84,11 @@ static inline SoftmaxStart start_of(const AttentionArgs& args, size_t head, bool
 static inline const float* bias_of_head(const AttentionArgs& args, size_t head, size_t t) {
   const float* bias = args.row_bias.data == nullptr ? args.bias : args.row_bias[static_cast<uint32_t>(t)];
   const size_t reach = args.bias_reach, position = static_cast<uint32_t>(args.positions[t]);
-  if (args.group != 0)
-    return args.bias + (head * reach + position) * args.group - position / args.group * args.group;
+  if (kHasWholeSequences && args.group != 0) {
+    const size_t kind = args.edges == nullptr ? 0 : args.edges[t];
+    const size_t row = (kind * args.heads + head) * reach + position % reach;
+    return args.bias + row * args.group - position / args.group * args.group;
+  }
   if (args.by_position) return args.bias + (head * reach + position) * reach;
   const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(args.positions[t]);
   return bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero;

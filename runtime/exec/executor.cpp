@@ -267,6 +267,31 @@ void move_pass_to_front(mote_session* session) {
   }
 }
 
+/// Numbers the rows of a pass in a stream of places of pictures, whose patches are the rows of stream `of`.
+void grid_rows(const mote_session& session, GridScale scale, const StreamPlace& of,
+               const StreamPlace& places) {
+  const Run& run = session.run;
+  const auto size_of = [&](uint32_t sequence) {
+    const GridSize patches = session.places.grids[sequence];
+    return GridSize{scale.of(patches.lines), scale.of(patches.columns)};
+  };
+  places.starts[0] = 0;
+  for (uint32_t s = 0; s < run.sequences; ++s)
+    places.starts[s + 1] = places.starts[s] + size_of(s).lines * size_of(s).columns;
+  const uint32_t first_row = of.starts[run.first_sequence];
+  uint32_t row = 0;
+  for (uint32_t s = run.first_sequence; s < run.end_sequence; ++s) {
+    const GridSize size = size_of(s);
+    const uint32_t count = size.lines * size.columns, first = of.starts[s] - first_row;
+    for (uint32_t i = 0; i < count; ++i, ++row) {
+      places.positions[row] = static_cast<int32_t>(i);
+      places.last_seen[row] = static_cast<int32_t>(count - 1);
+      places.sequences[row] = of.sequences[first];
+      places.firsts[row] = edges_of_window(size, scale.times, i / (scale.times * scale.times));
+    }
+  }
+}
+
 /// The rows of a pass in a stream of groups of rows of stream `of`.
 void group_rows(const mote_session& session, const file::Stream& stream, const StreamPlace& of,
                 const StreamPlace& groups) {
@@ -303,7 +328,12 @@ void group_rows(const mote_session& session) {
   for (uint32_t i = 0; i < streams.size(); ++i) {
     const file::Stream* stream = streams.Get(i);
     if (stream->kind() != file::StreamKind::group) continue;
-    group_rows(session, *stream, places[stream->of()], places[i]);
+    const GridScale scale = grid_of(*current(session).file, i);
+    if (scale.times != 0) {
+      grid_rows(session, scale, places[stream->of()], places[i]);
+    } else {
+      group_rows(session, *stream, places[stream->of()], places[i]);
+    }
   }
 }
 

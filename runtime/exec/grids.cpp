@@ -21,16 +21,38 @@ GridSize grid_without_columns(const file::Picture& picture, uint32_t patches) {
   return patches == 0 ? GridSize{0, 1} : GridSize{1, patches};
 }
 
+/// Returns the grid of a sequence of so many patches, `columns` of them in a line; 0: see above.
+GridSize grid_of_picture(const file::Picture& picture, uint32_t patches, uint32_t columns) {
+  return columns == 0 ? grid_without_columns(picture, patches) : GridSize{patches / columns, columns};
+}
+
+/// Returns the patches that each side of a picture has at least; 0: the model's rows do not depend on them.
+uint32_t least_of(const mote_model& model) {
+  uint32_t least = 0;
+  for (const file::Program* program : *model.root->programs()) {
+    const uint32_t of_program = least_side(*program);
+    least = of_program > least ? of_program : least;
+  }
+  return least;
+}
+
 }  // namespace
 
 mote_status check_grid(const mote_session& session, uint32_t sequence, uint32_t rows, uint32_t columns,
                        mote_error* error) {
-  if (!kHasMedia || columns == 0) return MOTE_OK;
+  if (!kHasMedia) return MOTE_OK;
   const file::Picture* picture = session.model->root->picture();
+  const uint32_t least = least_of(*session.model);
+  if (columns == 0 && least == 0) return MOTE_OK;
   if (picture == nullptr)
     return fail(error, MOTE_INVALID_ARGUMENT, "columns are of pictures; this model takes none");
   const uint32_t patches = patches_of(*picture, rows);
-  if (patches != 0 && patches % columns == 0) return MOTE_OK;
+  if (columns == 0 || (patches != 0 && patches % columns == 0)) {
+    const GridSize grid = grid_of_picture(*picture, patches, columns);
+    if (grid.lines >= least && grid.columns >= least) return MOTE_OK;
+    return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", sequence, " is a picture of ", grid.columns, " x ",
+                grid.lines, " patches; this model takes at least ", least, " on each side");
+  }
   return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", sequence, " has ", rows, " rows, ",
               picture->before() + picture->after(), " of them no patches; lines of ", columns,
               " patches do not fit");
@@ -40,8 +62,7 @@ void set_grid(const mote_session& session, uint32_t index, uint32_t rows, uint32
   if (!kHasMedia || session.places.grids == nullptr) return;
   const file::Picture& picture = *session.model->root->picture();
   const uint32_t patches = patches_of(picture, rows);
-  session.places.grids[index] =
-      columns == 0 ? grid_without_columns(picture, patches) : GridSize{patches / columns, columns};
+  session.places.grids[index] = grid_of_picture(picture, patches, columns);
 }
 
 }  // namespace mote

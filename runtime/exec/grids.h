@@ -10,7 +10,8 @@
 namespace mote {
 
 /// Checks that a picture of so many rows has lines of `columns` patches. Passes for 0, which stands for the
-/// model's own lines, or for one line where the rows are others.
+/// model's own lines, or for one line where the rows are others. Fails for pictures of fewer patches on a
+/// side than the model takes.
 mote_status check_grid(const mote_session& session, uint32_t sequence, uint32_t rows, uint32_t columns,
                        mote_error* error);
 

@@ -15,10 +15,42 @@ static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "eac
 /// Positions of so many rows; none in states of a fixed number of rows, which the program has none of.
 uint32_t groups_of(uint32_t rows, uint32_t ratio) { return ratio == 0 ? 0 : (rows + ratio - 1) / ratio; }
 
-/// Positions that a sequence of so many tokens of the run's program, of whole sequences, has in states of the
-/// ratio.
-uint32_t positions_of(const mote_session& s, uint32_t ratio, uint32_t tokens) {
+/// Returns the program's stream whose rows are places of pictures by the scale; the number of streams if
+/// there is none.
+uint32_t grid_stream(const file::Program& program, GridScale scale) {
+  const uint32_t count = program.streams()->size();
+  uint32_t i = 0;
+  for (; i < count; ++i) {
+    const GridScale of_stream = grid_of(program, i);
+    if (of_stream.times == scale.times && of_stream.every == scale.every) break;
+  }
+  return i;
+}
+
+/// Returns the most positions that `sequences` pictures of `patches` patches together have in states of the
+/// scale, of any program.
+uint32_t most_places(const mote_session& s, GridScale scale, uint32_t patches, uint64_t sequences) {
+  uint64_t most = 1;
+  for (const file::Program* program : *s.model->root->programs()) {
+    const uint32_t stream = grid_stream(*program, scale);
+    if (stream == program->streams()->size()) continue;
+    const uint32_t least = program->streams()->Get(stream)->grid_least();
+    const uint64_t rows = most_grid_rows(scale, least, patches, sequences);
+    most = rows > most ? rows : most;
+  }
+  return most < INT32_MAX ? static_cast<uint32_t>(most) : INT32_MAX;  // check_counts refuses more
+}
+
+/// Returns the positions that the run's sequence of that number, of so many tokens, has in states of the
+/// kind. The run's program is of whole sequences.
+uint32_t positions_of(const mote_session& s, const CacheKind& kind, uint32_t index, uint32_t tokens) {
   const file::Program& program = *current(s).file;
+  if (kHasMedia && kind.grid.times != 0) {
+    if (grid_stream(program, kind.grid) == program.streams()->size()) return 0;
+    const GridSize patches = s.places.grids[index];
+    return kind.grid.of(patches.lines) * kind.grid.of(patches.columns);
+  }
+  const uint32_t ratio = kind.ratio;
   const uint32_t stream = kept_stream(*s.model, program, ratio);
   return stream == program.streams()->size() ? groups_of(tokens, ratio)
                                              : rows_of_sequence(program, stream, tokens);
@@ -27,6 +59,7 @@ uint32_t positions_of(const mote_session& s, uint32_t ratio, uint32_t tokens) {
 /// The most positions of a sequence.
 uint32_t most_positions(const mote_session& s, const CacheKind& kind) {
   if (!kHasWholeSequences || kind.appends()) return s.options.context;
+  if (kHasMedia && kind.grid.times != 0) return most_places(s, kind.grid, s.options.chunk, 1);
   uint32_t rows = 0;
   const auto* programs = s.model->root->programs();
   for (uint32_t i = 0; i < programs->size(); ++i) {
@@ -58,6 +91,9 @@ PagePool pool_shape(const mote_session& s, const CacheKind& kind) {
     const uint64_t of_rows = kind.ratio == 0 ? 0 : s.token_rows / kind.ratio;
     const uint64_t positions = of_rows + (kind.ratio == 1 ? 0 : options.batch);
     most = kind.ratio == 0 ? pages : positions / pool.page_positions + options.batch;
+    if (kHasMedia && kind.grid.times != 0)
+      most = uint64_t{most_places(s, kind.grid, s.token_rows, options.batch)} / pool.page_positions +
+             options.batch;
   } else if (kind.appends() && options.kv_positions != 0) {
     most = pages_for(options.kv_positions, pool.page_positions);
   }
@@ -207,7 +243,7 @@ void hold_pass(mote_session* s, const uint32_t* starts, uint32_t count) {
     const CacheKind& kind = s->pools[p].kind;
     if (kind.memory == 0) clear_pages(&s->pools[p], s->options.batch);
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t length = positions_of(*s, kind.ratio, starts[i + 1] - starts[i]);
+      const uint32_t length = positions_of(*s, kind, s->run.first_sequence + i, starts[i + 1] - starts[i]);
       append_pages(&s->pools[p], i, 0, length + (kind.memory == 0 ? 0 : s->kept[i]), &none);
     }
   }
@@ -225,7 +261,7 @@ void each_source(mote_session* s, bool of_run, F&& f) {
     if (of_run ? !pool.kind.of_run : !its_own) continue;
     for (uint32_t i = 0; i < s->run.sequences; ++i) {
       const uint32_t rows = s->starts[i + 1] - s->starts[i];
-      f(&pool, static_cast<uint32_t>(s->sequences[s->starts[i]]), positions_of(*s, pool.kind.ratio, rows));
+      f(&pool, static_cast<uint32_t>(s->sequences[s->starts[i]]), positions_of(*s, pool.kind, i, rows));
     }
   }
 }

@@ -72,6 +72,10 @@ uint64_t count_rows(const mote_session& s, const file::Program& program, uint32_
   const file::Stream& groups = *program.streams()->Get(stream);
   const uint64_t sequences = s.options.batch < tokens ? s.options.batch : tokens;
   if (groups.fixed() != 0) return sequences * groups.fixed();
+  if (const GridScale scale = grid_of(program, stream); scale.times != 0) {
+    const uint64_t places = most_grid_rows(scale, groups.grid_least(), tokens, sequences);
+    return places == 0 ? 1 : places;
+  }
   const uint64_t rows = saturating_add(count_rows(s, program, groups.of()), sequences * (groups.ratio() - 1));
   return saturating_multiply(rows / groups.ratio(), groups.parts());  // each may end in a part of a group
 }

@@ -92,6 +92,14 @@ uint32_t most_chunk(const mote_model& model) {
   return kMaxChunk;
 }
 
+/// Returns the rows of an encoder's picture of its own size, which runs as a whole; 0: it takes none.
+uint32_t rows_of_picture(const mote_model& model) {
+  const file::Picture* picture = kHasMedia && model.encoder ? model.root->picture() : nullptr;
+  if (picture == nullptr) return 0;
+  const uint32_t patches = picture->height() / picture->patch() * (picture->width() / picture->patch());
+  return picture->before() + patches + picture->after();
+}
+
 }  // namespace
 
 mote_status resolve_options(const mote_model* model, const mote_session_options* given, mote_session* session,
@@ -172,6 +180,7 @@ mote_session_options mote_session_options_default(const mote_model* model) {
   const uint32_t trained = model->root->context();
   options.context = trained;
   if (mote::has_kv(*model->root) && trained > mote::kDefaultContext) options.context = mote::kDefaultContext;
+  if (const uint32_t rows = mote::rows_of_picture(*model); rows > options.context) options.context = rows;
   options.chunk = mote::kDefaultChunk;
   options.batch = 1;
   options.logit_rows = 1;

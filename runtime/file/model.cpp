@@ -286,7 +286,7 @@ mote_status check_programs(mote_model* model, mote_error* error) {
   if (status == MOTE_OK) status = check_caches(*model, error);
   for (uint32_t i = 0; status == MOTE_OK && i < programs->size(); ++i) {
     const file::Program& program = *programs->Get(i);
-    status = check_program_rows(program, context_of(*model->root, program), error);
+    status = check_program_rows(*model, program, error);
     if (status != MOTE_OK) return status;
     model->kept[i] = find_kept_streams(program);
     status = check_program(model, program, error);

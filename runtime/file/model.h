@@ -75,11 +75,13 @@ struct CacheKind {
   int32_t source;   // the program whose rows they keep, -1: none
   bool of_run;      // nothing outlives a run
   uint32_t memory;  // positions of earlier runs of whole sequences
+  GridScale grid;   // of places of pictures; 0 times: positions are by the ratio
 
   bool appends() const { return source == -1 && !of_run && memory == 0; }
   bool operator==(const CacheKind& other) const {
     return window == other.window && ratio == other.ratio && source == other.source &&
-           of_run == other.of_run && memory == other.memory;
+           of_run == other.of_run && memory == other.memory &&
+           (!kHasMedia || (grid.times == other.grid.times && grid.every == other.grid.every));
   }
 };
 CacheKind cache_kind(const file::State& state);
@@ -107,7 +109,17 @@ uint32_t fixed_rows(const file::Program& program);
 inline constexpr uint32_t kPartsOfTokens = UINT32_MAX;
 uint32_t tokens_of_row(const file::Program& program, uint32_t stream);
 
-/// Rows of a stream that has positions, of a sequence of so many tokens.
+/// Returns the scale of a stream whose rows are places of a picture (Stream.grid_times), or 0 times.
+GridScale grid_of(const file::Program& program, uint32_t stream);
+
+/// Returns the patches that each side of a picture has at least, of a program with such streams; else 0.
+uint32_t least_side(const file::Program& program);
+
+/// Returns the most rows of such a stream that `sequences` pictures of `patches` patches together can have.
+/// `least`: patches that each side has at least.
+uint64_t most_grid_rows(GridScale scale, uint32_t least, uint32_t patches, uint64_t sequences);
+
+/// Rows of a stream that has positions, of a sequence of so many tokens; by the grid the most of any picture.
 uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_t tokens);
 
 /// The least tokens of a sequence that has a row in every such stream, at least 1.

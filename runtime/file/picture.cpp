@@ -267,6 +267,12 @@ mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint3
     return fail(error, MOTE_INVALID_ARGUMENT, "a picture of ", width, " x ", height,
                 " pixels; sides are multiples of ", unit, ", and there are at most ", context, " rows");
   }
+  const mote::file::Program& program = *model->root->programs()->Get(mote::whole_program(*model));
+  const uint64_t least = uint64_t{patch} * mote::least_side(program);
+  if (height < least || width < least) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "a picture of ", width, " x ", height,
+                " pixels; this model takes at least ", least, " x ", least);
+  }
   info->rows = static_cast<uint32_t>(rows);
   return MOTE_OK;
 }

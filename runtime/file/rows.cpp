@@ -2,6 +2,7 @@
 #include "runtime/file/rows.h"
 
 #include "runtime/error.h"
+#include "runtime/exec/saturating.h"
 #include "runtime/file/model.h"
 
 namespace mote {
@@ -37,8 +38,9 @@ mote_status check_groups(const file::Program& program, uint32_t index, mote_erro
     return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of stream ", stream->of(),
                 ", which is no earlier one of tokens or groups");
   }
-  if (streams->Get(stream->of())->fixed() != 0) {
-    return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of a fixed number of rows");
+  if (streams->Get(stream->of())->fixed() != 0 || streams->Get(stream->of())->grid_times() != 0) {
+    return fail(error, MOTE_CORRUPT_FILE, "stream ", index,
+                " has groups of a fixed number of rows, or of places");
   }
   if (stream->ratio() == 0 || stream->ratio() > kMaxRatio / ratio_to_tokens(program, stream->of())) {
     return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of ", stream->ratio(), " rows");
@@ -48,6 +50,21 @@ mote_status check_groups(const file::Program& program, uint32_t index, mote_erro
                 " rows");
   }
   return MOTE_OK;
+}
+
+/// Proves a stream whose rows are places of pictures. Their size comes with each only where the file says so.
+mote_status check_grid_rows(const mote_model& model, const file::Stream& stream, uint32_t index,
+                            uint32_t context, mote_error* error) {
+  const auto fits = [](uint32_t number) { return number != 0 && number <= kMaxRatio; };
+  const bool plain = stream.of() == 0 && stream.ratio() == 1 && stream.needs() == 1 && stream.parts() == 1 &&
+                     stream.fixed() == 0;
+  const GridScale scale{stream.grid_times(), stream.grid_every()};
+  const bool sound = plain && takes_grids(model) && fits(scale.times) && fits(scale.every) &&
+                     fits(stream.grid_least()) && context <= kMaxContext;
+  if (sound && most_grid_rows(scale, stream.grid_least(), context, 1) <= kMaxContext) return MOTE_OK;
+  return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has ", scale.times, " places for every ",
+              scale.every, " patches of pictures of at least ", stream.grid_least(),
+              " on each side, for a context of ", context);
 }
 
 /// Positions of a fixed number of rows are below those of tokens, which tables have rows for.
@@ -61,7 +78,8 @@ mote_status check_fixed(const file::Program& program, uint32_t index, uint32_t c
               " rows of each sequence, for a context of ", context);
 }
 
-mote_status check_streams(const file::Program& program, uint32_t context, mote_error* error) {
+mote_status check_streams(const mote_model& model, const file::Program& program, mote_error* error) {
+  const uint32_t context = context_of(*model.root, program);
   const auto* streams = program.streams();
   if (streams->size() == 0 || streams->size() > kMaxStreams) {
     return fail(error, MOTE_CORRUPT_FILE, streams->size(), " streams of rows");
@@ -85,14 +103,17 @@ mote_status check_streams(const file::Program& program, uint32_t context, mote_e
     if (kind == file::StreamKind::sequence && program.kind() != file::ProgramKind::whole) {
       return fail(error, MOTE_CORRUPT_FILE, "stream ", i, " is of sequences, in a program that appends rows");
     }
-    if (kind != file::StreamKind::group && streams->Get(i)->fixed() == 0) continue;
+    const bool counted = streams->Get(i)->fixed() != 0 || (kHasMedia && streams->Get(i)->grid_times() != 0);
+    if (kind != file::StreamKind::group && !counted) continue;
     if (kind != file::StreamKind::group) {
       return fail(error, MOTE_CORRUPT_FILE, "stream ", i, " of ", file::EnumNameStreamKind(kind),
-                  " rows has a fixed number of them");
+                  " rows has a number of them");
     }
     mote_status status = check_groups(program, i, error);
     if (status == MOTE_OK && streams->Get(i)->parts() != 1) status = check_parts(program, i, context, error);
     if (status == MOTE_OK && streams->Get(i)->fixed() != 0) status = check_fixed(program, i, context, error);
+    if (kHasMedia && status == MOTE_OK && streams->Get(i)->grid_times() != 0)
+      status = check_grid_rows(model, *streams->Get(i), i, context, error);
     if (status != MOTE_OK) return status;
   }
   return MOTE_OK;
@@ -122,8 +143,8 @@ mote_status check_buffers(const file::Program& program, mote_error* error) {
 
 }  // namespace
 
-mote_status check_program_rows(const file::Program& program, uint32_t context, mote_error* error) {
-  const mote_status status = check_streams(program, context, error);
+mote_status check_program_rows(const mote_model& model, const file::Program& program, mote_error* error) {
+  const mote_status status = check_streams(model, program, error);
   return status != MOTE_OK ? status : check_buffers(program, error);
 }
 
@@ -134,10 +155,48 @@ uint32_t fixed_rows(const file::Program& program) {
   return 0;
 }
 
+GridScale grid_of(const file::Program& program, uint32_t stream) {
+  if (!kHasMedia || !kHasWholeSequences) return {0, 1};
+  const file::Stream* at = program.streams()->Get(stream);
+  return {at->grid_times(), at->grid_every()};
+}
+
+uint32_t least_side(const file::Program& program) {
+  uint32_t least = 0;
+  for (uint32_t i = 0; kHasMedia && i < program.streams()->size(); ++i) {
+    const file::Stream* stream = program.streams()->Get(i);
+    if (stream->grid_times() != 0 && stream->grid_least() > least) least = stream->grid_least();
+  }
+  return least;
+}
+
+uint64_t most_grid_rows(GridScale scale, uint32_t least, uint32_t patches, uint64_t sequences) {
+  const auto places = [&](uint64_t side) { return (side + scale.every - 1) / scale.every * scale.times; };
+  // A picture of the most rows has sides a <= b with a at the least or one more than a multiple of `every`,
+  // where another place begins, and all the patches that b can have then.
+  uint64_t most = 0;
+  for (uint64_t a = least; a * a <= patches; a = ((a - 1) / scale.every + 1) * scale.every + 1) {
+    const uint64_t rows = saturating_multiply(places(a), places(patches / a));
+    most = rows > most ? rows : most;
+  }
+  if (sequences == 1) return most;
+  // Of a side's places to its patches, the ratio is the largest at one of the first two such sides.
+  const uint64_t next = (uint64_t{least} - 1) / scale.every * scale.every + scale.every + 1;
+  uint64_t of_all = 0;
+  for (const uint64_t a : {uint64_t{least}, next}) {
+    const uint64_t rows = saturating_multiply(places(a), places(a), patches);
+    const uint64_t shared = rows == UINT64_MAX ? rows : rows / (a * a);
+    of_all = shared > of_all ? shared : of_all;
+  }
+  const uint64_t of_each = saturating_multiply(most, sequences);
+  return of_each < of_all ? of_each : of_all;
+}
+
 uint32_t tokens_of_row(const file::Program& program, uint32_t stream) {
   if (!kHasWholeSequences) return 1;
   const file::Stream* at = program.streams()->Get(stream);
   if (at->fixed() != 0) return 0;
+  if (at->grid_times() != 0) return kPartsOfTokens;
   for (; at->kind() == file::StreamKind::group; at = program.streams()->Get(at->of())) {
     if (at->parts() != 1) return kPartsOfTokens;
   }
@@ -148,6 +207,10 @@ uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_
   const file::Stream* at = program.streams()->Get(stream);
   if (!kHasWholeSequences || at->kind() != file::StreamKind::group) return tokens;
   if (at->fixed() != 0) return at->fixed();
+  if (const GridScale scale = grid_of(program, stream); scale.times != 0) {
+    const uint64_t most = most_grid_rows(scale, at->grid_least(), tokens, 1);
+    return most < UINT32_MAX ? static_cast<uint32_t>(most) : UINT32_MAX;
+  }
   const uint32_t rows = rows_of_sequence(program, at->of(), tokens);
   const uint64_t groups = rows < at->needs() ? 0 : uint64_t{rows - at->needs()} / at->ratio() + 1;
   const uint64_t all = groups * at->parts();  // of more tokens than a context has, perhaps

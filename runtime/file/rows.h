@@ -8,6 +8,6 @@
 namespace mote {
 
 /// Proves the program's streams and the places of its buffers in them.
-mote_status check_program_rows(const file::Program& program, uint32_t context, mote_error* error);
+mote_status check_program_rows(const mote_model& model, const file::Program& program, mote_error* error);
 
 }  // namespace mote

@@ -20,8 +20,15 @@ bool is_sound_fixed(const file::State& state) {
   const uint64_t floats = saturating_multiply(state.heads(), state.rows(), state.cols());
   const bool only_fixed = state.kv_heads() == 0 && state.key_dim() == 0 && state.value_dim() == 0 &&
                           state.window() == 0 && !state.bidirectional() && state.ratio() == 1 &&
-                          state.source() == -1;
+                          state.source() == -1 && state.grid_times() == 0;
   return floats != 0 && floats <= kMaxRowBytes / sizeof(float) && only_fixed;
+}
+
+/// Proves that positions by the picture's size, where a state has them, are of the rows of one run.
+bool is_sound_grid(const file::State& state) {
+  if (!kHasMedia || state.grid_times() == 0) return true;
+  return state.bidirectional() && state.source() == -1 && state.memory() == 0 && state.ratio() == 1 &&
+         state.window() == 0 && state.grid_every() != 0;
 }
 
 mote_status refuse(const char* program, const char* has, uint32_t state, mote_error* error) {
@@ -48,6 +55,10 @@ mote_status check_states(const file::Model& root, mote_error* error) {
     }
     if ((state->ratio() == 0 && !state->bidirectional()) || state->ratio() > kMaxRatio) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->ratio(), " tokens of a position");
+    }
+    if (!is_sound_grid(*state)) {
+      return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->grid_times(), " places for every ",
+                  state->grid_every(), " patches");
     }
     const bool remembers = !is_fixed(*state) && state->bidirectional() && state->source() == -1 &&
                            state->ratio() == 1 && state->memory() <= kMaxContext;
@@ -114,7 +125,8 @@ mote_status check_stored(const mote_model& model, mote_error* error) {
 
 CacheKind cache_kind(const file::State& state) {
   const bool of_run = state.bidirectional() && state.source() == -1 && state.memory() == 0;
-  return {state.window(), state.ratio(), state.source(), of_run, state.memory()};
+  return {state.window(), state.ratio(),  state.source(),
+          of_run,         state.memory(), {state.grid_times(), state.grid_every()}};
 }
 
 uint32_t first_of_kinds(const file::Model& root, uint16_t firsts[kMaxPools]) {

@@ -57,6 +57,7 @@ struct Attention : Operation {
     args.out = from_row(args.out, call.rows.begin);
     args.row_bias = from_row(args.row_bias, call.rows.begin);
     if (args.next_global != nullptr) args.next_global += call.rows.begin;
+    if (args.edges != nullptr) args.edges += call.rows.begin;
     kernel_cast<AttentionArgs>(call.kernel)(args, call.units, call.scratch);
   }
 
@@ -77,7 +78,7 @@ struct Attention : Operation {
               ", scale ", op.scale());
     if (cache.window() != 0) to.detail("window ", cache.window());
     if (op.sides() != 0) to.detail("window of ", op.sides(), " on both sides");
-    if (op.group() != 0) to.detail("groups of ", op.group());
+    if (op.group() != 0) to.detail(op.windows() ? "windows of " : "groups of ", op.group());
     if (cache.bidirectional()) to.detail("bidirectional");
     if (cache.source() != -1) to.detail("of program ", static_cast<uint32_t>(cache.source()));
     if (op.softcap() != 0.0f) to.detail("softcap ", op.softcap());
@@ -129,7 +130,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
               op.block() == 0 && op.globals() == file::GlobalRole::none,
           "all of a fixed number of rows and all tokens see one another");
   } else if (own) {
-    of_positions(q, cache->ratio(), "q");
+    of_positions(q, *cache, "q");
   } else {
     check(cache->source() != -1 && !is_whole(*places_.program), "state ", op.state(),
           " keeps rows of another program");
@@ -145,6 +146,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                               cache->memory() == 0 && !op.causal() && !is_relative(op)),
           "groups are of whole sequences, without another window");
     check(op.group() <= kMaxWidth, "groups of ", op.group());
+    check_windows(op, q);
     check(!op.causal() || (own && cache->bidirectional()), "what is causal of whole sequences is of others");
     check(op.block() == 0 || (own && cache->bidirectional() && !op.causal() && op.sides() == 0),
           "blocks are of whole sequences without a window");
@@ -154,7 +156,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
     if (op.globals() != file::GlobalRole::none) of_tokens(q, "q");
     check_globals(op, own && cache->bidirectional() && !op.causal() && op.block() == 0);
   } else {
-    check(op.sides() == 0 && op.group() == 0 && !op.causal() && op.block() == 0 &&
+    check(op.sides() == 0 && op.group() == 0 && !op.windows() && !op.causal() && op.block() == 0 &&
               op.globals() == file::GlobalRole::none,
           "attends as only whole sequences can");
   }
@@ -223,7 +225,8 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      op.globals() == file::GlobalRole::none ? nullptr : places_.next_global,
                      op.globals() == file::GlobalRole::queries,
                      op.group(),
-                     own && !cache->bidirectional() ? places_.first_seen : nullptr};
+                     own && !cache->bidirectional() ? places_.first_seen : nullptr,
+                     edges_of_windows(op, q)};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   if (kHasThreads) step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);

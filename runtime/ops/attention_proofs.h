@@ -29,6 +29,13 @@ class AttentionProofs : public Proofs {
           "bias is not f32 in rows");
     const uint32_t tokens = context_of(*model_.root, *places_.program);
     const uint32_t rows = rows_of_sequence(*places_.program, q.stream, tokens) + cache.memory();
+    if (op.windows()) {
+      *reach = op.group();
+      const uint64_t of_all = uint64_t{op.heads()} * op.group();
+      check((table->rows() == of_all || table->rows() == 4 * of_all) && table->cols() == op.group(),
+            "bias is ", table->rows(), " x ", table->cols(), " for windows of ", op.group());
+      return static_cast<const float*>(data(table));
+    }
     if (op.group() != 0) {
       *reach = table->rows() / op.heads();
       check(table->rows() % op.heads() == 0 && *reach >= rows && table->cols() == op.group(), "bias is ",
@@ -45,6 +52,21 @@ class AttentionProofs : public Proofs {
     check(table->cols() % 2 == 1 && *reach >= rows, "bias has ", table->cols(), " columns for sequences of ",
           rows);
     return static_cast<const float*>(data(table));
+  }
+
+  /// Proves that groups which are windows of a picture are those of the stream's squares.
+  void check_windows(const file::Attention& op, const Operand& q) {
+    if (!kHasMedia || !op.windows()) return;
+    const GridScale scale = grid_of(*places_.program, q.stream);
+    check(op.group() != 0 && uint64_t{scale.times} * scale.times == op.group() && op.bias() != -1,
+          "windows of ", op.group(), " rows of a stream of ", scale.times, " places for every ", scale.every,
+          " patches");
+  }
+  /// Returns the ends of the picture that each row's window lies at, where a bias depends on them, else null.
+  const uint32_t* edges_of_windows(const file::Attention& op, const Operand& q) const {
+    if (!kHasMedia || !op.windows() || status_ != MOTE_OK) return nullptr;
+    const file::Tensor* table = model_.root->tensors()->Get(static_cast<uint32_t>(op.bias()));
+    return table->rows() == op.heads() * op.group() ? nullptr : place(q).firsts;
   }
 
   /// Returns rows with a column of every head for each distance of the query's stream.

@@ -32,8 +32,8 @@ inline void Binder::bind(const file::KvStore& op, Step* step) {
   KvCacheView view{};
   const file::State* cache = this->cache(op.state(), &view);
   if (status_ != MOTE_OK) return;
-  of_positions(k, cache->ratio(), "k");
-  of_positions(v, cache->ratio(), "v");
+  of_positions(k, *cache, "k");
+  of_positions(v, *cache, "v");
   same_stream(k, v, "v");
   check(is_own(*cache), "state ", op.state(), " keeps rows of another program");
   width(k, view.kv_heads * view.key_dim, "k");

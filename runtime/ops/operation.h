@@ -201,6 +201,9 @@ constexpr uint64_t out_width(const GridFramesArgs& args) {
   return uint64_t{args.reach} * args.reach * args.width;
 }
 constexpr uint64_t out_width(const GridResizeArgs& args) { return args.width; }
+constexpr uint64_t out_width(const GridGatherArgs& args) {
+  return uint64_t{args.reach} * args.reach * args.width;
+}
 
 /// The answers of operations that make a row `out` of rows of `in` that they find themselves, its neighbours
 /// in a sequence.
@@ -336,9 +339,21 @@ class Binder : public AttentionProofs {
   /// Places that patches become.
   GridScale scale(uint32_t times, uint32_t every) {
     of_any_size(times != 0);
-    check(times <= kMaxRatio && every != 0 && every <= kMaxRatio, times, " places for every ", every,
+    const uint64_t line =
+        every == 0 ? UINT64_MAX : (uint64_t{context_of(*model_.root, *places_.program)} / every + 1) * times;
+    check(times <= kMaxRatio && every <= kMaxRatio && line <= kMaxContext, times, " places for every ", every,
           " patches");
     return {times, every};
+  }
+  /// Returns the order of the places of rows of tokens, or of a stream by the grid, which is proved.
+  GridOrder order(const Operand& rows, uint32_t window, uint32_t shift, const char* what) {
+    const GridScale of_stream = grid_of(*places_.program, rows.stream);
+    const GridScale scale = rows.kind == file::StreamKind::token ? GridScale{1, 1} : of_stream;
+    check(scale.times != 0, what, " has no rows by the picture's size");
+    check(window != 0 && scale.times % window == 0 && shift < window, what, " has windows of ", window,
+          ", shifted by ", shift, ", of a stream of ", scale.times, " places for every ", scale.every,
+          " patches");
+    return {scale, window, shift};
   }
 
   /// Queries, keys, values and outputs of heads: rows of tokens, as wide in keys as in queries.

@@ -19,6 +19,7 @@
 #include "runtime/ops/gated_delta.h"
 #include "runtime/ops/gather_rows.h"
 #include "runtime/ops/grid_frames.h"
+#include "runtime/ops/grid_gather.h"
 #include "runtime/ops/grid_positions.h"
 #include "runtime/ops/grid_resize.h"
 #include "runtime/ops/input.h"

@@ -159,8 +159,17 @@ class Proofs {
   bool of_positions(const Operand& a, const char* what) {
     return check(has_positions(a.kind), what, " is neither per token nor per group of tokens");
   }
-  void of_positions(const Operand& a, uint32_t ratio, const char* what) {
+  /// Proves that rows have the positions of the state.
+  void of_positions(const Operand& a, const file::State& state, const char* what) {
     if (!of_positions(a, what)) return;
+    if (kHasMedia && state.grid_times() != 0) {
+      const GridScale scale = grid_of(*places_.program, a.stream);
+      check(scale.times == state.grid_times() && scale.every == state.grid_every(), what, " has ",
+            scale.times, " places for every ", scale.every, " patches, the state ", state.grid_times(),
+            " for every ", state.grid_every());
+      return;
+    }
+    const uint32_t ratio = state.ratio();
     const uint32_t tokens = tokens_of_row(*places_.program, a.stream);
     check(tokens != kPartsOfTokens, what, " has rows for parts of tokens, which no state keeps");
     check(tokens == ratio, what, " has a row for ", tokens, " tokens, the state a position for ", ratio);
@@ -176,7 +185,7 @@ class Proofs {
     const bool same = in.stream == out.stream;
     check(is_whole(*places_.program), "neighbours are of whole sequences");
     check(same || (out.kind == file::StreamKind::group && in.stream == groups->of() && groups->fixed() == 0 &&
-                   groups->parts() == 1),
+                   groups->parts() == 1 && groups->grid_times() == 0),
           "out has no row for a row or a group of rows of in");
     check(taps >= 1 && taps <= kMaxRatio && before < taps, taps, " taps, ", before, " of them before");
     check(dilation >= 1 && dilation <= kMaxRatio, "taps are ", dilation, " rows apart");
@@ -271,7 +280,9 @@ class Proofs {
   bool crosses(const Operand& q, const file::State& cache) const {
     const file::Program& program = *places_.program;
     const uint32_t kept = kept_stream(model_, program, cache.ratio());
-    if (fixed_rows(program) == 0 || kept == program.streams()->size() || kept == q.stream) return false;
+    if (fixed_rows(program) == 0 || kept == program.streams()->size() || kept == q.stream ||
+        cache.grid_times() != 0)
+      return false;
     const auto is_either = [&](uint32_t stream) {
       return stream == kTokens || program.streams()->Get(stream)->fixed() != 0;
     };

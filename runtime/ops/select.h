@@ -24,6 +24,7 @@ inline void Binder::bind(const file::Select& op, Step* step) {
   if (status_ != MOTE_OK) return;
   of_positions(in, "in");
   check(out.kind == file::StreamKind::selected, "out is not per selected row");
+  check(grid_of(*places_.program, in.stream).times == 0, "in has rows by the picture's size");
   width(out, in.width, "out");
   const uint32_t rows = in.kind == file::StreamKind::token ? 0 : ops::kAllRows;
   step->select = {in.width, places_.selected, in_one_lane(in.const_rows()), out.rows(), 0, rows};

@@ -12,7 +12,7 @@ inline void Binder::bind(const file::StackRows& op, Step* step) {
   if (status_ != MOTE_OK) return;
   const file::Stream* groups = places_.program->streams()->Get(out.stream);
   if (!check(out.kind == file::StreamKind::group && groups->of() == in.stream && groups->fixed() == 0 &&
-                 groups->parts() == 1,
+                 groups->parts() == 1 && groups->grid_times() == 0,
              "out has no row for a group of rows of in"))
     return;
   check(groups->needs() == 1, "rows between the groups, or of several of them, cannot be stacked");

@@ -4,7 +4,8 @@
 positions resized to that. Needs numpy, torch, transformers and safetensors.
 
 yolos_30x48 is of a file for that size; the others, of files for any size, have pixel_values.WIDTHxHEIGHT and
-output.WIDTHxHEIGHT for a square, a wide and a tall picture."""
+output.WIDTHxHEIGHT for a square, a wide and a tall picture. Those of Swin are at least as large as a window in each stage;
+one has odd numbers of patches, which are filled up."""
 import pathlib
 
 import numpy as np
@@ -14,6 +15,7 @@ from safetensors.torch import save_file
 
 GOLDEN = pathlib.Path(__file__).parent
 SIZES = [(36, 36), (48, 12), (18, 54)]  # width, height; the second has as many patches as the model's own
+SWIN_SIZES = {"swin_classifier": [(32, 32), (60, 32), (32, 72), (44, 36)], "swin": [(24, 24), (54, 22), (20, 38), (26, 30)]}
 
 
 def waves(width, height):
@@ -52,6 +54,8 @@ MODELS = {
     "dinov2": ("Dinov2Model", lambda model, pixels: model(pixels).pooler_output),
     "dinov3_vit": ("DINOv3ViTModel", lambda model, pixels: model(pixels).pooler_output),
     "siglip2": ("Siglip2Model", lambda model, pixels: unit(naflex(model, pixels))),
+    "swin_classifier": ("SwinForImageClassification", lambda model, pixels: model(pixels).logits),
+    "swin": ("SwinModel", lambda model, pixels: model(pixels, interpolate_pos_encoding=True).pooler_output),
     "depth_anything": ("DepthAnythingForDepthEstimation", lambda model, pixels: model(pixels).predicted_depth),
     "yolos": ("YolosForObjectDetection", lambda model, pixels: labels_and_boxes(model(pixels))),
     "clip": ("CLIPModel", lambda model, pixels: unit(model.get_image_features(pixels, interpolate_pos_encoding=True))),
@@ -65,9 +69,9 @@ with torch.no_grad():
     save_file({"pixel_values": picture, "logits": outputs.logits.contiguous(), "pred_boxes": outputs.pred_boxes.contiguous()},
               GOLDEN / "sizes/yolos_30x48.safetensors")
     for name, (kind, run) in MODELS.items():
-        model = loaded(kind, name)
         arrays = {}
-        for width, height in SIZES:
+        for width, height in SWIN_SIZES.get(name, SIZES):
+            model = loaded(kind, name)  # Swin keeps what it found out of the size before
             picture = waves(width, height)
             arrays[f"pixel_values.{width}x{height}"] = picture
             arrays[f"output.{width}x{height}"] = run(model, picture).contiguous()

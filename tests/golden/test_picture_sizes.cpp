@@ -2,6 +2,7 @@
 //
 // Files of any size (--any-picture-size) against the originals with resized positions, tests/golden/sizes
 // (make_sizes.py), and against files of one size.
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <type_traits>
@@ -20,18 +21,26 @@ struct SizedModel {
   const char* name;
   const char* tower;
   const char* native;  // the output of its golden file; empty: its pictures are stored otherwise
+  uint32_t side = 54;  // of the pictures that the file is made for
+  std::vector<const char*> sizes = {"36x36", "48x12", "18x54"};
 };
 
-constexpr SizedModel kSizedModels[] = {
+const SizedModel kSizedModels[] = {
     {"vit_classifier", "", "logits"},          {"deit_distilled", "", "logits"},
     {"dinov2", "", "pooler_output"},           {"dinov3_vit", "", "pooler_output"},
     {"clip", "vision", "image_embeds"},        {"siglip", "vision", "image_embeds"},
     {"depth_anything", "", "predicted_depth"}, {"siglip2", "vision", ""}};
-constexpr SizedModel kSizedDetector = {"yolos", "", ""};  // whose golden file has labels apart from boxes
+const SizedModel kSizedDetector = {"yolos", "", ""};  // whose golden file has labels apart from boxes
+
+// Their last sizes have odd numbers of patches, so that windows and fours are filled up.
+const SizedModel kSizedSwin[] = {{"swin_classifier", "", "logits", 48, {"32x32", "60x32", "32x72", "44x36"}},
+                                 {"swin", "", "pooler_output", 36, {"24x24", "54x22", "20x38", "26x30"}}};
+constexpr uint32_t kRoom = 330;  // for the rows of all pictures
 
 std::vector<SizedModel> all_sized_models() {
   std::vector<SizedModel> models(std::begin(kSizedModels), std::end(kSizedModels));
   models.push_back(kSizedDetector);
+  models.insert(models.end(), std::begin(kSizedSwin), std::end(kSizedSwin));
   return models;
 }
 
@@ -39,7 +48,7 @@ test::AlignedBytes file_of_any_size(const SizedModel& model, const std::string& 
   mote::convert::ConvertOptions options;
   options.type = type;
   options.tower = model.tower;
-  options.any_picture_size = {54, 54};
+  options.any_picture_size = {model.side, model.side};
   return test::kept_conversion(std::string(model.name) + ".any_size_" + type,
                                test::golden_folder() / model.name, options);
 }
@@ -99,12 +108,12 @@ TEST("a file of any size gives the original's outputs for square, wide and tall 
     const test::OpenModel model(file);
     const SafetensorsFile golden(test::golden_folder() / "../sizes" /
                                  (std::string(one.name) + ".safetensors"));
-    for (const char* size : {"36x36", "48x12", "18x54"}) {
+    for (const char* size : one.sizes) {
       const std::string key = std::string("pixel_values.") + size;
       const std::vector<float> pixels = golden.f32(key), expected = golden.f32(std::string("output.") + size);
       for (const mote_isa isa : test::all_families()) {
         CAPTURE(one.name, size, mote_isa_name(isa));
-        const std::vector<float> given = output_of(model, isa, golden.shape(key), pixels, 90);
+        const std::vector<float> given = output_of(model, isa, golden.shape(key), pixels, kRoom);
         TEST_ASSERT_EQUAL_UINT32(expected.size(), given.size());
         TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(one.name), expected.data(), given.data(),
                                        given.size());
@@ -114,14 +123,14 @@ TEST("a file of any size gives the original's outputs for square, wide and tall 
 }
 
 TEST("a file of any size gives the stored outputs for the model's own size") {
-  for (const SizedModel& one : kSizedModels) {
+  for (const SizedModel& one : all_sized_models()) {
     if (*one.native == 0) continue;
     const test::AlignedBytes file = file_of_any_size(one);
     const test::OpenModel model(file);
     const SafetensorsFile golden(test::golden_folder() / one.name / "golden.safetensors");
     const std::vector<float> pixels = golden.f32("pixel_values"), expected = golden.f32(one.native),
                              given =
-                                 output_of(model, MOTE_ISA_AUTO, golden.shape("pixel_values"), pixels, 90);
+                                 output_of(model, MOTE_ISA_AUTO, golden.shape("pixel_values"), pixels, kRoom);
     CAPTURE(one.name);
     TEST_ASSERT_EQUAL_UINT32(expected.size(), given.size());
     TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(one.name), expected.data(), given.data(),
@@ -131,21 +140,26 @@ TEST("a file of any size gives the stored outputs for the model's own size") {
 
 TEST("a picture has the same bits in a session that has room for larger ones") {
   for (const char* type : {"f32", "q8"}) {
-    for (const SizedModel& one : {kSizedModels[0], kSizedModels[6], kSizedDetector}) {
+    for (const SizedModel& one :
+         {kSizedModels[0], kSizedModels[6], kSizedDetector, kSizedSwin[0], kSizedSwin[1]}) {
       const test::AlignedBytes file = file_of_any_size(one, type);
       const test::OpenModel model(file);
       const SafetensorsFile golden(test::golden_folder() / "../sizes" /
                                    (std::string(one.name) + ".safetensors"));
-      const std::vector<float> pixels = golden.f32("pixel_values.48x12");
-      const auto shape = golden.shape("pixel_values.48x12");
-      CHECK(output_of(model, MOTE_ISA_AUTO, shape, pixels, 22) ==
-            output_of(model, MOTE_ISA_AUTO, shape, pixels, 82));
+      const std::string key = std::string("pixel_values.") + one.sizes[1];
+      const std::vector<float> pixels = golden.f32(key);
+      const auto shape = golden.shape(key);
+      mote_picture_info picture;
+      REQUIRE(mote_picture_of_size(model.get(), static_cast<uint32_t>(shape.at(2)),
+                                   static_cast<uint32_t>(shape.at(3)), &picture, nullptr) == MOTE_OK);
+      CHECK(output_of(model, MOTE_ISA_AUTO, shape, pixels, picture.rows) ==
+            output_of(model, MOTE_ISA_AUTO, shape, pixels, picture.most_rows));
     }
   }
 }
 
 TEST("pictures of several sizes in one run have the bits that each has alone") {
-  for (const SizedModel& one : {kSizedModels[6], kSizedDetector}) {
+  for (const SizedModel& one : {kSizedModels[6], kSizedDetector, kSizedSwin[0], kSizedSwin[1]}) {
     const test::AlignedBytes file = file_of_any_size(one, "q8");
     const test::OpenModel model(file);
     const SafetensorsFile golden(test::golden_folder() / "../sizes" /
@@ -155,7 +169,7 @@ TEST("pictures of several sizes in one run have the bits that each has alone") {
     std::vector<float> rows, alone, together;
     std::vector<uint32_t> lengths, columns;
     uint32_t all = 0;
-    for (const char* size : {"36x36", "48x12", "18x54"}) {
+    for (const char* size : one.sizes) {
       const std::string key = std::string("pixel_values.") + size;
       const std::vector<float> pixels = golden.f32(key);
       mote_picture_info picture;
@@ -174,7 +188,7 @@ TEST("pictures of several sizes in one run have the bits that each has alone") {
       options.platform = pool.platform();
       options.threads = threads;
       options.chunk = options.logit_rows = all;
-      options.batch = 3;
+      options.batch = static_cast<uint32_t>(lengths.size());
       const test::OpenSession session(model, options);
       const auto outputs = [&](mote_batch batch, std::vector<float>& to) {
         REQUIRE(mote_encode(session.get(), &batch, nullptr) == MOTE_OK);
@@ -185,7 +199,7 @@ TEST("pictures of several sizes in one run have the bits that each has alone") {
       batch.lengths = lengths.data();
       batch.columns = columns.data();
       batch.values = rows.data();
-      batch.count = 3;
+      batch.count = options.batch;
       together.clear();
       outputs(batch, together);
       alone.clear();
@@ -256,6 +270,63 @@ TEST("pictures of more rows than the file was made for, or of parts of patches, 
   CHECK(mote_picture_of_size(model.get(), 50, 54, &picture, &error) == MOTE_INVALID_ARGUMENT);
 }
 
+TEST("a file of any size in 8 bits gives nearly the original's outputs of windows") {
+  for (const SizedModel& one : kSizedSwin) {
+    const test::AlignedBytes file = file_of_any_size(one, "q8");
+    const test::OpenModel model(file);
+    const SafetensorsFile golden(test::golden_folder() / "../sizes" /
+                                 (std::string(one.name) + ".safetensors"));
+    for (const char* size : one.sizes) {
+      const std::string key = std::string("pixel_values.") + size;
+      const std::vector<float> expected = golden.f32(std::string("output.") + size),
+                               given =
+                                   output_of(model, MOTE_ISA_AUTO, golden.shape(key), golden.f32(key), kRoom);
+      double product = 0, of_expected = 0, of_given = 0;
+      for (size_t i = 0; i < expected.size(); ++i) {
+        product += double{expected[i]} * given[i];
+        of_expected += double{expected[i]} * expected[i];
+        of_given += double{given[i]} * given[i];
+      }
+      CAPTURE(one.name, size);
+      // A rounding to 8 bits moves a row by at most 1 / 254 of its largest number in each column; a row that
+      // has moved by 4.5 % of its length has this cosine.
+      CHECK(product / std::sqrt(of_expected * of_given) > 0.999);
+    }
+  }
+}
+
+TEST("pictures of fewer patches than a window has on a side are refused, as the original refuses them") {
+  const test::AlignedBytes file = file_of_any_size(kSizedSwin[0]);
+  const test::OpenModel model(file);
+  mote_picture_info picture;
+  mote_error error{};
+  CHECK(mote_picture_of_size(model.get(), 28, 80, &picture, &error) == MOTE_OK);
+  CHECK(mote_picture_of_size(model.get(), 24, 80, &picture, &error) == MOTE_INVALID_ARGUMENT);
+  CHECK(std::string(error.text).find("at least 28 x 28") != std::string::npos);
+  CHECK(mote_picture_of_size(model.get(), 80, 24, &picture, &error) == MOTE_INVALID_ARGUMENT);
+  mote_session_options options = mote_session_options_default(model.get());
+  options.chunk = kRoom;
+  const test::OpenSession session(model, options);
+  mote_program_info program;
+  mote_model_get_program(model.get(), 0, &program);
+  const auto refusal = [&](uint32_t rows, uint32_t columns) {
+    const std::vector<float> values(size_t{rows} * program.input_width);
+    mote_batch batch{};
+    batch.values = values.data();
+    batch.lengths = &rows;
+    batch.columns = columns == 0 ? nullptr : &columns;
+    batch.count = 1;
+    error = {};
+    return mote_encode(session.get(), &batch, &error) == MOTE_OK ? std::string() : std::string(error.text);
+  };
+  CHECK(refusal(64, 0).empty());  // its own
+  CHECK(refusal(49, 7).empty());
+  CHECK(refusal(48, 6).find("6 x 8 patches; this model takes at least 7") != std::string::npos);
+  CHECK(refusal(48, 8).find("8 x 6 patches") != std::string::npos);
+  CHECK(refusal(49, 0).find("49 x 1 patches") != std::string::npos);
+  CHECK(refusal(144, 144).find("144 x 1 patches") != std::string::npos);
+}
+
 TEST("operations over pictures of any size are refused where the file has one, or their numbers do not fit") {
   using mote::file::Feature;
   const auto refusal = [](const SizedModel& one, const std::function<void(mote::file::Model*)>& change) {
@@ -302,10 +373,8 @@ TEST("models whose positions cannot be resized are refused for any size") {
     }
     return std::string();
   };
-  for (const char* name : {"beit_classifier", "swin_classifier"}) {
-    CAPTURE(name);
-    CHECK(refusal(name, {48, 48}).find("pictures of any size are not supported") != std::string::npos);
-  }
+  CHECK(refusal("beit_classifier", {48, 48}).find("pictures of any size are not supported") !=
+        std::string::npos);
   CHECK(refusal("vit_classifier", {50, 48}).find("multiples of 6") != std::string::npos);
   CHECK(refusal("llama", {48, 48}).find("is for models of pictures") != std::string::npos);
 }

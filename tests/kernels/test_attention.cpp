@@ -109,6 +109,14 @@ TEST("attention within groups sees the positions of its own alone, whose bias is
                });
 }
 
+TEST("attention within windows of a picture adds the biases of each window's kind", "[attention]") {
+  check_widths({{4, 24}, {9, 81}, {49, 294}, {144, 720}}, [](AttentionCase& c, uint32_t group) {
+    c.group = group;
+    c.bias = c.windows = true;
+    return group == 49 ? Split::halves : Split::whole;
+  });
+}
+
 TEST("attention with a window on both sides sees its positions alone", "[attention]") {
   check_widths({{1, 1}, {1, 23}, {4, 129}, {64, 150}, {128, 270}, {300, 40}},
                [](AttentionCase& c, uint32_t sides) {

@@ -204,4 +204,102 @@ TEST("positions of a picture are a cubic of the stored ones, and learned rows ke
   });
 }
 
+TEST("places of windows are gathered from lines, shifted and filled up with zeros, and back",
+     "[grid_gather]") {
+  each_kernel(Op::kGridGather, [](const KernelEntry& entry) {
+    // Behind the rows of another pass, pictures of 5 x 7 patches, 2 x 9 and 3 x 3, in windows of 3 x 3:
+    // filled up they are 6 x 9, 3 x 9 and 3 x 3, of which the first alone has several in both directions.
+    constexpr uint32_t kWidth = 2, kWindow = 3, kShift = 1;
+    const GridSize grids[] = {{4, 4}, {5, 7}, {2, 9}, {3, 3}};
+    const uint32_t lines[] = {0, 6, 3, 3}, columns[] = {0, 9, 9, 3};
+    const uint32_t patch_starts[] = {0, 16, 51, 69, 78}, window_starts[] = {0, 36, 90, 117, 126};
+    const auto picture_of = [](const uint32_t* starts, size_t t) {
+      uint32_t s = 1;
+      while (starts[s + 1] - starts[1] <= t) ++s;
+      return s;
+    };
+    const GridOrder of_lines{{1, 1}, 1, 0}, of_windows{{kWindow, kWindow}, kWindow, kShift};
+    const auto value = [](size_t t, size_t i) { return static_cast<float>(t * 10 + i + 1); };
+    for (const Split split : kSplits) {
+      GuardedRows patches(62, kWidth, Edge::end), windows(90, kWidth, Edge::end), back(62, kWidth, Edge::end),
+          expected(90, kWidth, Edge::start);
+      patches.fill(value);
+      windows.fill([](size_t, size_t) { return -1.0f; });
+      back.fill([](size_t, size_t) { return -1.0f; });
+      expected.fill([&](size_t t, size_t i) {
+        const uint32_t s = picture_of(window_starts, t),
+                       own = static_cast<uint32_t>(t) - (window_starts[s] - 36);
+        const uint32_t shift = s == 1 ? kShift : 0, across = columns[s] / kWindow;
+        const uint32_t y = (own / 9 / across * kWindow + own % 9 / kWindow + shift) % lines[s];
+        const uint32_t x = (own / 9 % across * kWindow + own % kWindow + shift) % columns[s];
+        if (y >= grids[s].lines || x >= grids[s].columns) return 0.0f;
+        return value(patch_starts[s] - 16 + y * grids[s].columns + x, i);
+      });
+      run_kernel(entry,
+                 GridGatherArgs{kWidth,
+                                1,
+                                of_lines,
+                                of_windows,
+                                0,
+                                {patch_starts, window_starts, 1, grids},
+                                in_one_lane(patches.const_view()),
+                                windows.view()},
+                 90, split);
+      check_same_bits(expected, windows);
+      run_kernel(entry,
+                 GridGatherArgs{kWidth,
+                                1,
+                                of_windows,
+                                of_lines,
+                                0,
+                                {window_starts, patch_starts, 1, grids},
+                                in_one_lane(windows.const_view()),
+                                back.view()},
+                 62, split);
+      check_same_bits(patches, back);
+    }
+  });
+}
+
+TEST("fours of places are side by side column by column, zeros where a side is odd", "[grid_gather]") {
+  each_kernel(Op::kGridGather, [](const KernelEntry& entry) {
+    // Behind a row in front of it, a picture of 3 x 5 places, which becomes 2 x 3.
+    constexpr uint32_t kWidth = 3;
+    const GridSize grid[] = {{3, 5}};
+    const uint32_t in_starts[] = {0, 16}, out_starts[] = {0, 6};
+    for (const Split split : kSplits) {
+      GuardedRows in(16, kWidth, Edge::end), out(6, 4 * kWidth, Edge::end),
+          expected(6, 4 * kWidth, Edge::start);
+      in.fill([](size_t t, size_t i) { return static_cast<float>(t * 10 + i + 1); });
+      out.fill([](size_t, size_t) { return -1.0f; });
+      expected.fill([&](size_t t, size_t i) {
+        const size_t tap = i / kWidth, y = t / 3 * 2 + tap % 2, x = t % 3 * 2 + tap / 2;
+        return y < 3 && x < 5 ? in[1 + y * 5 + x][i % kWidth] : 0.0f;
+      });
+      run_kernel(entry,
+                 GridGatherArgs{kWidth,
+                                2,
+                                {{1, 1}, 1, 0},
+                                {{1, 2}, 1, 0},
+                                1,
+                                {in_starts, out_starts, 0, grid},
+                                in_one_lane(in.const_view()),
+                                out.view()},
+                 6, split);
+      check_same_bits(expected, out);
+    }
+  });
+}
+
+TEST("windows know the ends of the picture that they lie at, where there are several in each direction",
+     "[grid_gather]") {
+  const GridSize several{6, 9};
+  const uint32_t expected[] = {0, 0, 1, 2, 2, 3};
+  for (uint32_t i = 0; i < 6; ++i) CHECK(edges_of_window(several, 3, i) == expected[i]);
+  for (uint32_t i = 0; i < 3; ++i) {
+    CHECK(edges_of_window({3, 9}, 3, i) == 0);
+    CHECK(edges_of_window({9, 3}, 3, i) == 0);
+  }
+}
+
 }  // namespace mote::testing

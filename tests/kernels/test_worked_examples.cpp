@@ -132,6 +132,7 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
                                 nullptr,
                                 false,
                                 0,
+                                nullptr,
                                 nullptr};
     run_kernel(entry, args, 1, Split::whole, attention_scratch(entry, 1, 2, 2));
     check_printed(example["output"], out);

@@ -58,11 +58,12 @@ struct Counted {
     go_on([&] { return mote_encode(session, &batch, &error); });
   }
   /// One sequence, of ids or of floats.
-  void encode_one(const int32_t* ids, const float* values, uint32_t length) {
+  void encode_one(const int32_t* ids, const float* values, uint32_t length, uint32_t columns = 0) {
     mote_batch batch{};
     batch.ids = ids;
     batch.values = values;
     batch.lengths = &length;
+    batch.columns = columns == 0 ? nullptr : &columns;
     batch.count = 1;
     encode(batch);
   }
@@ -260,24 +261,29 @@ TEST("nothing allocates while a ViT and a Swin label a picture") {
 }
 
 TEST("nothing allocates while one session sees pictures of changing size") {
-  mote::convert::ConvertOptions options;
-  options.type = "f32";
-  options.any_picture_size = {54, 54};
-  const test::AlignedBytes file =
-      test::kept_conversion("dinov2.any_size_f32", test::golden_folder() / "dinov2", options);
-  const std::vector<float> pixels(1 << 16, 0.5f);
-  std::vector<float> rows(1 << 16);
-  Counted run(file, 1 << 22);
-  run.open();
-  for (const auto& [height, width] : {std::pair{54u, 54u}, {12u, 48u}, {24u, 24u}, {54u, 18u}, {54u, 54u}}) {
-    mote_picture_info picture{};
-    run.go_on([&, high = height, wide = width] {
-      return mote_picture_of_size(run.model, high, wide, &picture, &run.error);
-    });
-    if (run.status == MOTE_OK) mote_picture_rows(&picture, pixels.data(), rows.data());
-    run.encode_one(nullptr, rows.data(), picture.rows);
+  using Sides = std::vector<std::pair<uint32_t, uint32_t> >;
+  for (const auto& [name, all] :
+       {std::pair{"dinov2", Sides{{54, 54}, {12, 48}, {24, 24}, {54, 18}, {54, 54}}},
+        {"swin_classifier", {{48, 48}, {28, 60}, {32, 32}, {44, 36}, {48, 48}}}}) {
+    mote::convert::ConvertOptions options;
+    options.type = "f32";
+    options.any_picture_size = {all[0].first, all[0].second};
+    const test::AlignedBytes file =
+        test::kept_conversion(std::string(name) + ".any_size_f32", test::golden_folder() / name, options);
+    const std::vector<float> pixels(1 << 16, 0.5f);
+    std::vector<float> rows(1 << 16);
+    Counted run(file, 1 << 22);
+    run.open();
+    for (const auto& [height, width] : all) {
+      mote_picture_info picture{};
+      run.go_on([&, high = height, wide = width] {
+        return mote_picture_of_size(run.model, high, wide, &picture, &run.error);
+      });
+      if (run.status == MOTE_OK) mote_picture_rows(&picture, pixels.data(), rows.data());
+      run.encode_one(nullptr, rows.data(), picture.rows, picture.width / picture.patch);
+    }
+    run.expect_none();
   }
-  run.expect_none();
 }
 
 TEST("nothing allocates while a prompt with a picture is read and continued") {

@@ -24,6 +24,7 @@ struct AttentionCase {
   bool row_bias = false;        // the bias is each row's own
   bool by_position = false;     // the bias has a row for each position of a query
   uint32_t group = 0;           // with a bias by places in it
+  bool windows = false;         // of which there are four kinds, each with a bias of its own
 };
 
 /// A key, value or query of a head as bytes.

@@ -86,7 +86,15 @@ class AttentionScene {
   }
   float bias(size_t t, uint32_t h, uint32_t p) const {
     if (!case_.bias) return 0.0f;
-    return bias_.data<float>()[h * (2 * size_t{case_.context} - 1) + p + case_.context - 1 - position(t)];
+    const float more = case_.windows ? more_of_window(edges(position(t)), p) : 0.0f;
+    return bias_.data<float>()[h * (2 * size_t{case_.context} - 1) + p + case_.context - 1 - position(t)] +
+           more;
+  }
+  /// Returns the kind of the window that a position is in, and what its bias has at p more than that by
+  /// distance.
+  uint32_t edges(uint32_t at) const { return at / case_.group % 4; }
+  float more_of_window(uint32_t kind, uint32_t p) const {
+    return 0.5f * static_cast<float>(kind * (p % case_.group % 3));
   }
 
   /// The products that ScoreKind::relative adds before the scale.
@@ -238,6 +246,7 @@ class AttentionScene {
                           case_.globals == 0 ? nullptr : next.data() + position(first),
                           case_.global_queries,
                           case_.group,
+                          nullptr,
                           nullptr};
     GuardedRows own(n, case_.row_bias ? heads() * (2 * case_.context - 1) : 1, case_.edge);
     if (case_.row_bias) {
@@ -263,6 +272,22 @@ class AttentionScene {
           key < context ? bias_.data<float>()[head * (2 * context - 1) + key + context - 1 - query] : NAN;
     }
     if (case_.bias && case_.group != 0) args.bias = grouped.data<float>();
+    // [4, heads, group, group], of the distances that each has.
+    const uint32_t group = case_.group;
+    GuardedBuffer windows(case_.windows ? size_t{4} * heads() * group * group * sizeof(float) : 0, Edge::end);
+    std::vector<uint32_t> kinds(n);
+    for (uint32_t i = 0; i < windows.bytes() / sizeof(float); ++i) {
+      const uint32_t kind = i / group / group / heads(), head = i / group / group % heads();
+      const uint32_t query = i / group % group, key = i % group;
+      windows.data<float>()[i] = bias_.data<float>()[head * (2 * context - 1) + key + context - 1 - query] +
+                                 more_of_window(kind, key);
+    }
+    if (case_.windows) {
+      for (uint32_t t = 0; t < n; ++t) kinds[t] = edges(position(first + t));
+      args.bias = windows.data<float>();
+      args.bias_reach = group;
+      args.edges = kinds.data();
+    }
     const uint32_t units = case_.kv_heads * ((n + kAttentionRowBlock - 1) / kAttentionRowBlock);
     const size_t scratch = attention_scratch(entry, case_.ratio, case_.key_dim, value_dim());
     if (!by_segments) return run_kernel(entry, args, units, split, scratch);

@@ -240,6 +240,8 @@ struct PictureSpec {
   bool takes_any_size = false;     // positions, a square, may be resized to each picture's size, bicubically
   bool resizes_in_run = false;     // positions of any grid may be so, by an operation that knows its patches
   PatchGrid table;                 // of the stored positions, where they are resized
+  std::string
+      positions_behind_norm;  // of the patches, added behind the embedding's norm; empty: there are none
   bool positions_of_patches = false;  // learned rows have none
   std::vector<uint32_t> position_order =
       {};                       // of each row of the program, the row of the table; empty: the same

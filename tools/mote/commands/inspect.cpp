@@ -187,23 +187,31 @@ json plan_list(const file::Program& program) {
     if (stream->kind() == file::StreamKind::group)
       one["of"] = stream->of(), one["ratio"] = stream->ratio(), one["needs"] = stream->needs(),
       one["parts"] = stream->parts();
+    if (stream->grid_times() != 0)
+      one["grid_times"] = stream->grid_times(), one["grid_every"] = stream->grid_every(),
+      one["grid_least"] = stream->grid_least();
     streams.push_back(std::move(one));
   }
   return {{"streams", std::move(streams)}, {"buffers", std::move(buffers)}};
+}
+
+/// Returns what a stream that is not of tokens, selected rows or sequences has a row for.
+std::string rows_of_groups(const json& stream) {
+  if (stream.contains("grid_times"))
+    return fmt::format("place: {} for {} patches of a side", stream.at("grid_times").get<uint32_t>(),
+                       stream.at("grid_every").get<uint32_t>());
+  const uint32_t ratio = stream.at("ratio").get<uint32_t>(), parts = stream.at("parts").get<uint32_t>();
+  return fmt::format("{}{} rows of stream {}", parts == 1 ? "" : "1 / ", std::max(ratio, parts),
+                     stream.at("of").get<uint32_t>());
 }
 
 void print_plan(const json& plan) {
   Table streams({{"stream", right}, {"a row for each"}, {"arena bytes of a row", right}});
   for (size_t i = 0; i < plan.at("streams").size(); ++i) {
     const json& stream = plan.at("streams")[i];
-    const bool group = stream.contains("of");
-    streams.row(
-        {std::to_string(i),
-         group ? fmt::format("{}{} rows of stream {}", stream.at("parts") == 1 ? "" : "1 / ",
-                             std::max(stream.at("ratio").get<uint32_t>(), stream.at("parts").get<uint32_t>()),
-                             stream.at("of").get<uint32_t>())
-               : stream.at("rows").get<std::string>(),
-         stream.at("row_bytes").dump()});
+    const std::string rows =
+        stream.contains("of") ? rows_of_groups(stream) : stream.at("rows").get<std::string>();
+    streams.row({std::to_string(i), rows, stream.at("row_bytes").dump()});
   }
   streams.print();
   Table table({{"buffer", right}, {"stream", right}, {"dtype"}, {"width", right}, {"offset", right}});

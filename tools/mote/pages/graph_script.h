@@ -137,7 +137,7 @@ function draw_stream(part, index, room) {
     `${peak.op}, ${part.ops[peak.op].op}.`);
   note.className = 'note';
   whole.append(made('h2', `Stream ${index}: ${stream.of === undefined ? 'a row for each ' + (stream.rows === 'selected' ? 'selected token' : stream.rows) :
-    'rows of groups of stream ' + stream.of}, ${bytes(stream.row_bytes)}`), note, chart);
+    stream.grid_times ? `${stream.grid_times} places for ${stream.grid_every} patches of a side` : 'rows of groups of stream ' + stream.of}, ${bytes(stream.row_bytes)}`), note, chart);
   charts.push({cursor, scroll, scale, rects});
   return whole;
 }
