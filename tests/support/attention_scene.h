@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "schema/bf16.h"
-#include "tests/support/attention_case.h"
+#include "tests/support/attention_biases.h"
 
 namespace mote::testing {
 
@@ -86,15 +86,8 @@ class AttentionScene {
   }
   float bias(size_t t, uint32_t h, uint32_t p) const {
     if (!case_.bias) return 0.0f;
-    const float more = case_.windows ? more_of_window(edges(position(t)), p) : 0.0f;
     return bias_.data<float>()[h * (2 * size_t{case_.context} - 1) + p + case_.context - 1 - position(t)] +
-           more;
-  }
-  /// Returns the kind of the window that a position is in, and what its bias has at p more than that by
-  /// distance.
-  uint32_t edges(uint32_t at) const { return at / case_.group % 4; }
-  float more_of_window(uint32_t kind, uint32_t p) const {
-    return 0.5f * static_cast<float>(kind * (p % case_.group % 3));
+           more_of_window(case_, window_kind(case_, position(t)), p);
   }
 
   /// The products that ScoreKind::relative adds before the scale.
@@ -263,29 +256,14 @@ class AttentionScene {
           bias_.data<float>()[head * (2 * context - 1) + i % context + context - 1 - query];
     }
     if (case_.by_position) args.bias = square.data<float>();
-    GuardedBuffer grouped(case_.bias ? size_t{heads()} * context * case_.group * sizeof(float) : 0,
-                          Edge::end);
-    for (uint32_t i = 0; i < grouped.bytes() / sizeof(float); ++i) {
-      const uint32_t head = i / case_.group / context, query = i / case_.group % context;
-      const uint32_t key = query / case_.group * case_.group + i % case_.group;  // perhaps behind the last
-      grouped.data<float>()[i] =
-          key < context ? bias_.data<float>()[head * (2 * context - 1) + key + context - 1 - query] : NAN;
-    }
+    const GuardedBuffer grouped = biases_by_place(case_, bias_, heads()),
+                        windows = biases_of_windows(case_, bias_, heads());
     if (case_.bias && case_.group != 0) args.bias = grouped.data<float>();
-    // [4, heads, group, group], of the distances that each has.
-    const uint32_t group = case_.group;
-    GuardedBuffer windows(case_.windows ? size_t{4} * heads() * group * group * sizeof(float) : 0, Edge::end);
     std::vector<uint32_t> kinds(n);
-    for (uint32_t i = 0; i < windows.bytes() / sizeof(float); ++i) {
-      const uint32_t kind = i / group / group / heads(), head = i / group / group % heads();
-      const uint32_t query = i / group % group, key = i % group;
-      windows.data<float>()[i] = bias_.data<float>()[head * (2 * context - 1) + key + context - 1 - query] +
-                                 more_of_window(kind, key);
-    }
     if (case_.windows) {
-      for (uint32_t t = 0; t < n; ++t) kinds[t] = edges(position(first + t));
+      for (uint32_t t = 0; t < n; ++t) kinds[t] = window_kind(case_, position(first + t));
       args.bias = windows.data<float>();
-      args.bias_reach = group;
+      args.bias_reach = case_.group;
       args.edges = kinds.data();
     }
     const uint32_t units = case_.kv_heads * ((n + kAttentionRowBlock - 1) / kAttentionRowBlock);
