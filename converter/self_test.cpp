@@ -7,6 +7,7 @@
 
 #include "host/base/arena_memory.h"
 #include "host/base/error.h"
+#include "mote/pictures.h"
 
 namespace mote::convert {
 namespace {
@@ -306,11 +307,16 @@ std::vector<MemoryReport> OpenedModel::memory() const {
   mote_model_get_info(model_, &info);
   mote_output_info output;
   mote_model_get_output(model_, &output);
+  mote_picture_info picture;
+  const bool sees =
+      output.kind != MOTE_OUTPUT_NEXT_TOKEN && mote_model_get_picture(model_, &picture, nullptr) == MOTE_OK;
   std::vector<MemoryReport> reports;
-  for (uint32_t context = std::min(512u, info.context);; context = std::min(2 * context, info.context)) {
+  const uint32_t least = sees ? std::max(512u, picture.rows) : 512u;  // a picture of the model's own size
+  for (uint32_t context = std::min(least, info.context);; context = std::min(2 * context, info.context)) {
     mote_session_options options = mote_session_options_default(model_);
     options.context = context;
     if (output.kind != MOTE_OUTPUT_NEXT_TOKEN) options.chunk = std::min(context, options.chunk);
+    if (sees) options.chunk = options.logit_rows = context;  // a picture is one run
     options.logit_rows = std::min(options.logit_rows, options.chunk);
     reports.push_back({context, mote_session_bytes(model_, &options)});
     if (context == info.context) return reports;

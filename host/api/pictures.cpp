@@ -23,6 +23,8 @@ using nlohmann::json;
 host::Result<pictures::Sides> encode(host::PictureEncoder& encoder, const mote_host_input& input,
                                      const std::optional<pictures::WantedSides>& wanted,
                                      const host::Hooks& hooks) {
+  if (wanted && wanted->kind == pictures::WantedSides::both)
+    MOTE_TRY(encoder.check_size(wanted->height, wanted->width));
   const Picture picture(input);
   pictures::Sides sides{};
   if (wanted || encoder.lets_choose()) {

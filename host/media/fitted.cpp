@@ -21,7 +21,10 @@ Raster resized_to(const Raster& picture, Sides sides, Filter filter, const Limit
 
 void FittedResampler::check_rows(Sides sides) const {
   const uint32_t patch = info_.patch, unit = patch * info_.merge;
-  if (sides.height == 0 || sides.width == 0 || sides.height % unit != 0 || sides.width % unit != 0)
+  if (sides.height == 0 || sides.width == 0)
+    convert::fail("a picture of {} x {} pixels becomes {} x {}; this model takes sides of at least {}",
+                  own_.width, own_.height, sides.width, sides.height, unit);
+  if (sides.height % unit != 0 || sides.width % unit != 0)
     convert::fail(
         "a picture of {} x {} pixels becomes {} x {}; this model takes sides that are multiples of {}",
         own_.width, own_.height, sides.width, sides.height, unit);

@@ -49,8 +49,8 @@ Result<PictureEncoder> PictureEncoder::make(const Model& model, const SessionCho
   mote_error error = {};
   MOTE_TRY(from_core(mote_model_get_picture(model.get(), &picture, &error), error, model.name()));
   if (any_size && picture.any_size == 0)
-    return failed("{} takes pictures of {} x {} pixels alone; a file for any size is made by its conversion",
-                  model.name(), picture.width, picture.height);
+    return failed(Remedy::any_picture_size, "{} takes pictures of {} x {} pixels alone", model.name(),
+                  picture.width, picture.height);
   any_size = any_size || pictures::chooses_size(picture);
   const uint32_t rows = any_size ? picture.most_rows : picture.rows;
   MOTE_TAKE(RowsEncoder encoder, RowsEncoder::make(model, choices, rows, rows_with_outputs(model, picture)));
@@ -64,6 +64,13 @@ Status PictureEncoder::set_size(uint32_t height, uint32_t width, std::string_vie
   encoder_.set_rows(picture_.rows, width / picture_.patch);
   if (model().task() == MOTE_TASK_DETECT) encoder_.set_wanted(picture_.rows - picture_.after);
   return {};
+}
+
+Status PictureEncoder::check_size(uint32_t height, uint32_t width) const {
+  mote_error error = {};
+  mote_picture_info picture;
+  const std::string name = sentence("size {}x{}", width, height);
+  return from_core(mote_picture_of_size(model().get(), height, width, &picture, &error), error, name);
 }
 
 Status PictureEncoder::encode(std::span<const float> pixels, const Hooks& hooks, std::string_view name) {

@@ -44,6 +44,8 @@ class PictureEncoder {
   /// Returns which pixel values the model takes, those of set_size or its own.
   const mote_picture_info& picture() const { return picture_; }
 
+  /// Says whether the encoder, one of any size, takes pictures of these sides; if not, why.
+  Status check_size(uint32_t height, uint32_t width) const;
   /// Makes the encoder, one of any size, take pictures of these sides. Allocates nothing.
   Status set_size(uint32_t height, uint32_t width, std::string_view name);
 

@@ -108,15 +108,20 @@ TEST(
   CHECK(labels_of("own") == labels_of("60x48"));
   CHECK(labels_of("longest=60") == labels_of("60x48"));
   CHECK(labels_of("shortest=24") == labels_of("30x24"));
-  assert_fails(run(command + " --size 66x48"), 1, "becomes 66 x 48, of 89 rows; this model takes at most 81");
-  assert_fails(run(command + " --size 25x24"), 1, "multiples of 6");
-  for (const char* wrong : {"big", "24", "24x", "0x24", "longest=", "shortest=0", "24x24x24"}) {
+  assert_fails(
+      run(command + " --size 66x48"), 1,
+      "size 66x48: a picture of 66 x 48 pixels; sides are multiples of 6, and there are at most 81 rows");
+  assert_fails(run(command + " --size 25x24"), 1, "size 25x24: ");
+  for (const char* wrong :
+       {"big", "24", "24x", "0x24", "longest=", "shortest=0", "24x24x24", "999996x6", "65537x6"}) {
     CAPTURE(wrong);
-    assert_fails(run(command + " --size " + wrong), 2, "give WIDTHxHEIGHT, longest=N, shortest=N or own");
+    assert_fails(run(command + " --size " + wrong), 2,
+                 "give WIDTHxHEIGHT, longest=N, shortest=N or own, of 1 to 65536 pixels");
   }
   assert_works(convert("vit_classifier", steps(), "", &fixed));
-  assert_fails(run("classify " + fixed + " --size 24x24 --image " + picture("grid.png")), 1,
-               "takes pictures of 24 x 24 pixels alone");
+  assert_fails(
+      run("classify " + fixed + " --size 24x24 --image " + picture("grid.png")), 1,
+      "takes pictures of 24 x 24 pixels alone; mote convert --any-picture-size makes a file for any");
   assert_fails(convert("beit_classifier", steps(), "--any-picture-size 48x48", &model), 1, "not supported");
   assert_fails(convert("vit_classifier", steps(), "--any-picture-size 48", &model), 2, "WIDTHxHEIGHT");
   assert_fails(run("classify " + converted("bert_classifier", "f32") + " --text a --size own"), 2,
@@ -175,6 +180,11 @@ TEST("a file of any size measures the depth at the size that the picture chooses
   CHECK(!near(depth_of(model, " --size 36x36"), own));
   assert_fails(run("depth " + model + " --size own -o " + out.string() + " " + picture("grid.png")), 1,
                "becomes 60 x 48, of 81 rows; this model takes at most 37");
+  for (const char* other : {"depth.jpg", "depth", "-"})
+    assert_fails(run("depth " + model + " -o " + other + " " + picture("grid.png")), 2, "ends with .png");
+  for (const char* of_texts : {" --context 64", " --chunk 64"})
+    assert_fails(run("depth " + model + of_texts + " -o " + out.string() + " " + picture("grid.png")), 2,
+                 "no option");
   assert_fails(run("depth " + model + " --size big -o " + out.string() + " " + picture("grid.png")), 2,
                "give WIDTHxHEIGHT");
   assert_works(convert("depth_anything", dpt, "--picture-size 30x24", &fixed));
@@ -202,11 +212,15 @@ TEST("a file of any size finds boxes at the size that the picture chooses, or th
   CHECK(boxes_of(model, " --size 48x48") == own);
   CHECK(boxes_of(model, " --size 60x48").at(0) != own.at(0));
   assert_fails(run("detect " + model + " --size 66x48 " + picture("grid.png")), 1,
-               "this model takes at most 87");
+               "there are at most 87 rows");
+  assert_fails(run("detect " + model + " --context 64 " + picture("grid.png")), 2, "no option");
   assert_works(convert("yolos", yolos_steps(48, 100), "--picture-size 48x48", &fixed));
   const std::vector<double> expected = boxes_of(fixed, "");
   TEST_ASSERT_EQUAL_UINT64(expected.size(), own.size());
   for (size_t i = 0; i < own.size(); ++i) TEST_ASSERT_FLOAT_WITHIN(1e-3, expected[i], own[i]);
+  assert_works(convert("yolos", yolos_steps(12, 100), "--any-picture-size 54x54", &model));
+  assert_fails(run("detect " + model + " " + picture("grid.png")), 1,
+               "becomes 0 x 0; this model takes sides of at least 6");
   // Sides that the processor rounds to 16 are no multiples of this model's patches of 6.
   assert_works(convert("yolos", yolos_steps(32, 100), "--any-picture-size 54x54", &model));
   assert_fails(run("detect " + model + " " + picture("grid.png")), 1, "multiples of 6");

@@ -33,6 +33,7 @@ _REMEDIES: Dict[int, str] = {
     d.REMEDY_MORE_CONTEXT: "open the model with a larger context=",
     d.REMEDY_SAVE_STATE: "save_state makes one",
     d.REMEDY_VERIFY: "use verify",
+    d.REMEDY_ANY_PICTURE_SIZE: "mote.convert makes a file for any with any_picture_size=",
 }
 
 

@@ -77,7 +77,8 @@ typedef enum mote_remedy {
   MOTE_REMEDY_MORE_CONTEXT = 28,      /* ask for more context, or say less */
   MOTE_REMEDY_SAVE_STATE = 29,        /* make one with "save-state" */
   MOTE_REMEDY_VERIFY = 30,            /* verify the file */
-  MOTE_REMEDY_VECTORS = 31            /* take a model that gives vectors */
+  MOTE_REMEDY_VECTORS = 31,           /* take a model that gives vectors */
+  MOTE_REMEDY_ANY_PICTURE_SIZE = 32   /* convert it for pictures of any size */
 } mote_remedy;
 
 /* ---- Results ---- */

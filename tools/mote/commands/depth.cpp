@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote depth: how far away each pixel of a picture is, as a picture of grey.
+#include <cctype>
+#include <filesystem>
+
 #include "host/base/output_file.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/host_model.h"
@@ -8,6 +11,7 @@
 #include "tools/mote/output.h"
 #include "tools/mote/picture_flags.h"
 #include "tools/mote/signals.h"
+#include "tools/mote/usage.h"
 
 namespace mote::cli {
 namespace {
@@ -18,8 +22,17 @@ struct DepthArguments {
   SessionFlags session;
 };
 
+/// Refuses names that another kind of file would have, and standard output, which "-" means elsewhere.
+void check_png_name(const std::string& output) {
+  std::string ending = std::filesystem::path(output).extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (ending != ".png")
+    usage_fail("--output {}: depths are written as a PNG; give a name that ends with .png", output);
+}
+
 void measure_depth(const DepthArguments& arguments) {
   check_picture_size(arguments.size);
+  check_png_name(arguments.output);
   convert::refuse_input(arguments.output, {arguments.file, arguments.picture});
   HostModel model(arguments.file, arguments.session);
   model.begin();
@@ -49,12 +62,12 @@ void add_depth(CommandLine& line) {
   command.option("PICTURE", &arguments.picture, "A picture (PNG, JPEG, WebP, GIF, BMP, TIFF, PNM)")
       .type("")
       .required();
-  command.option("-o,--output", &arguments.output, "The PNG to write, replaced if it exists")
+  command.option("-o,--output", &arguments.output, "The .png to write, replaced if it exists")
       .type("OUT")
       .required();
   add_picture_size(command, arguments.size);
   command.flag("--json", &arguments.json, "Print an object");
-  add_session_flags(command, arguments.session);
+  add_picture_session_flags(command, arguments.session);
 }
 
 }  // namespace mote::cli
