@@ -335,7 +335,9 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     sound = file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
                               spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before,
                               static_cast<file::SoundFeatures>(spec.features), spec.fft, spec.hop, spec.scale,
-                              spec.mean, spec.cleans_up, spec.longest, spec.margin);
+                              spec.mean, spec.cleans_up, spec.longest, spec.margin,
+                              static_cast<file::SoundFilling>(spec.filling), spec.lowest, spec.highest,
+                              spec.similarity_scale);
   }
   const auto picture = write_picture(builder, graph.picture);
   Offset<file::Globals> globals = 0;

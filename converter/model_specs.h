@@ -16,8 +16,12 @@ enum class SoundFeatures : uint8_t {
   compressed_frames,
   normalized_log_mel,
   filter_bank,
-  normalized_filter_bank
+  normalized_filter_bank,
+  decibels
 };
+
+/// The schema's.
+enum class SoundFilling : uint8_t { zeros, copies, cut_copies };
 
 /// The schema's: what a model that hears takes of a waveform, or of rows made of it.
 struct SoundSpec {
@@ -33,6 +37,9 @@ struct SoundSpec {
   float scale = 0.0f, mean = 0.0f;
   bool cleans_up = false;  // texts of labels
   float longest = 0.0f, margin = 0.0f;
+  SoundFilling filling = SoundFilling::zeros;
+  float lowest = 0.0f, highest = 0.0f;
+  float similarity_scale = 0.0f;
 };
 
 /// The schema's.
@@ -59,7 +66,8 @@ enum class Task : uint8_t {
   transcribe_windows,
   transcribe_greedy,
   transcribe_beams,
-  speak
+  speak,
+  embed_sounds
 };
 
 /// The schema's: a language and the token that says so.

@@ -153,7 +153,7 @@ struct Source {
   std::optional<LogitScore> logit_score;      // of a decoder that is a cross encoder
   std::optional<PairMessages> pair_messages;  // none: two texts are put together as the tokenizer has it
   uint32_t max_tokens = 0;    // of a text, where a sentence-transformers directory says it; 0: the model's
-  std::string tower;          // "vision" or "text", of models that have both; the user's choice
+  std::string tower;          // "vision", "audio" or "text", of models of several; the user's choice
   PictureSides picture_size;  // of models of pictures that keep their ratio; the user's
   PictureSides
       any_picture_size;    // pictures have any size, of at most as many patches as this one; the user's

@@ -50,6 +50,7 @@ Task task_of_picture(OutputKind kind) {
 
 Task task_of_sound(OutputKind kind, const SoundSpec& sound) {
   if (kind == OutputKind::sequence_labels) return Task::label_sounds;
+  if (kind == OutputKind::embedding) return Task::embed_sounds;
   if (kind != OutputKind::token_labels || sound.blank < 0) return Task::none;
   return sound.waveform ? Task::transcribe_words : Task::transcribe_tokens;
 }

@@ -37,7 +37,7 @@ ConvertOptions read_options(const char* text) {
   given.read_word("thinking", thinking, {"on", "off"});
   given.read_word("pooling", options.pooling, {"mean", "cls", "max", "last", "none"});
   given.read("normalize", options.normalize);
-  given.read_word("tower", options.tower, {"vision", "text"});
+  given.read_word("tower", options.tower, {"vision", "audio", "text"});
   given.read("picture-size", picture_size);
   given.read("any-picture-size", any_picture_size);
   given.read("language", options.language);

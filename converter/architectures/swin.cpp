@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/architectures/shared/pictures.h"
+#include "converter/architectures/shared/swin_stages.h"
 #include "converter/architectures/shared/swin_windows.h"
 #include "converter/layers/transformer_builder.h"
 #include "host/base/error.h"
@@ -102,9 +103,9 @@ std::vector<uint32_t> read_counts(Config& config, const std::string& key, std::v
   return counts;
 }
 
-void check_stage(const Config& config, const SwinStage& stage) {
+void check_stage(const Config& config, const SwinStages& stages, const SwinStage& stage) {
   if (stage.width % stage.heads != 0)
-    config.refuse("embed_dim: a stage of width {} with {} heads", stage.width, stage.heads);
+    config.refuse("{}: a stage of width {} with {} heads", stages.width_key, stage.width, stage.heads);
   if (stage.any_size()) return;
   if (stage.rows % stage.window != 0 || stage.columns % stage.window != 0) {
     config.refuse(
@@ -112,8 +113,8 @@ void check_stage(const Config& config, const SwinStage& stage) {
         stage.window, stage.columns, stage.rows);
   }
   if (stage.joins && (stage.rows % 2 != 0 || stage.columns % 2 != 0)) {
-    config.refuse("image_size: a stage of {} x {} patches would be filled up, which files of one size do not",
-                  stage.columns, stage.rows);
+    config.refuse("{}: a stage of {} x {} patches would be filled up, which files of one size do not",
+                  stages.size_key, stage.columns, stage.rows);
   }
 }
 
@@ -132,26 +133,34 @@ uint32_t least_patches(const Config& config, const SwinStage& first, size_t stag
   return least;
 }
 
-void read_stages(Config& config, const std::string& base, bool any_size, TransformerSpec& spec) {
+}  // namespace
+
+void set_swin_norms(Config& config, TransformerSpec& spec) {
+  set_layer_norms(config, kSwinEps, spec);
+  if (spec.norm_eps != static_cast<float>(kSwinEps))
+    config.refuse("layer_norm_eps is {}; {} is supported, as some of the norms have it always", spec.norm_eps,
+                  kSwinEps);
+}
+
+void add_swin_stages(Config& config, const SwinStages& stages, TransformerSpec& spec) {
   const std::vector<uint32_t> depths = read_counts(config, "depths", {2, 2, 6, 2}),
-                              heads = read_counts(config, "num_heads", {3, 6, 12, 24});
+                              heads = read_counts(config, stages.heads_key, stages.heads);
   if (depths.size() != heads.size() || depths.size() > 8)
-    config.refuse("depths has {} stages, num_heads {}", depths.size(), heads.size());
-  const PictureFormat& format = spec.picture.format;
+    config.refuse("depths has {} stages, {} {}", depths.size(), stages.heads_key, heads.size());
   const double ratio = config.number("mlp_ratio", 4.0);
   if (!(ratio > 0 && ratio <= 64)) config.refuse("mlp_ratio is {}", ratio);
   SwinStage stage{};
-  stage.width = config.size("embed_dim", 1, kMaxSize >> 8, 96);
-  stage.rows = format.height / format.patch;
-  stage.columns = format.width / format.patch;
-  stage.window = config.size("window_size", 1, 256, 7);
+  stage.width = config.size(stages.width_key, 1, kMaxSize >> 8, stages.width);
+  stage.rows = stages.rows;
+  stage.columns = stages.columns;
+  stage.window = config.size("window_size", 1, 256, stages.window);
   stage.qkv_bias = config.flag("qkv_bias", true);
   stage.activation = read_activation(config, "hidden_act", "gelu");
   spec.embedding_width = stage.width;
-  if (any_size) stage.least = least_patches(config, stage, depths.size());
-  if (config.flag("use_absolute_embeddings", false)) {
-    spec.picture.positions_behind_norm = base + "embeddings.position_embeddings";
-    if (any_size && stage.rows != stage.columns)
+  if (stages.any_size) stage.least = least_patches(config, stage, depths.size());
+  if (!stages.positions.empty() && config.flag("use_absolute_embeddings", false)) {
+    spec.picture.positions_behind_norm = stages.positions;
+    if (stages.any_size && stage.rows != stage.columns)
       config.refuse(
           "use_absolute_embeddings: positions of {} x {} patches are not supported for pictures of any "
           "size; those of a square are",
@@ -162,13 +171,14 @@ void read_stages(Config& config, const std::string& base, bool any_size, Transfo
     stage.blocks = depths[i];
     stage.joins = i + 1 < depths.size();
     stage.ffn_width = static_cast<uint32_t>(ratio * static_cast<double>(stage.width));
-    stage.source = fmt::format("{}encoder.layers.{}.", base, i);
+    stage.source = fmt::format("{}{}.", stages.layers, i);
     stage.label = fmt::format("stage.{}.", i);
-    check_stage(config, stage);
+    check_stage(config, stages, stage);
     LayerSpec layer;
     layer.weights = i;
-    layer.build = [stage, i](TransformerBuilder& builder, const LayerSpec&) {
-      swin_stage(builder, stage, i == 0);
+    const bool first = i == 0 && stages.follows_tokens;
+    layer.build = [stage, first](TransformerBuilder& builder, const LayerSpec&) {
+      swin_stage(builder, stage, first);
     };
     spec.layers.push_back(std::move(layer));
     spec.width = stage.width;
@@ -180,8 +190,6 @@ void read_stages(Config& config, const std::string& base, bool any_size, Transfo
   }
 }
 
-}  // namespace
-
 TransformerSpec read_swin(const Source& source, Config& config) {
   const std::string base = base_of(source, "swin.");
   TransformerSpec spec{};
@@ -192,11 +200,22 @@ TransformerSpec read_swin(const Source& source, Config& config) {
   // What adds the bias with positions has them for one size.
   picture.bias_of_linear = any_size;
   picture.resizes_in_run = true;
-  read_stages(config, base, any_size, spec);
-  set_layer_norms(config, kSwinEps, spec);
-  if (spec.norm_eps != static_cast<float>(kSwinEps))
-    config.refuse("layer_norm_eps is {}; {} is supported, as some of the norms have it always", spec.norm_eps,
-                  kSwinEps);
+  const PictureFormat& format = picture.format;
+  add_swin_stages(config,
+                  {base + "encoder.layers.",
+                   format.height / format.patch,
+                   format.width / format.patch,
+                   true,
+                   "image_size",
+                   "embed_dim",
+                   "num_heads",
+                   96,
+                   7,
+                   {3, 6, 12, 24},
+                   base + "embeddings.position_embeddings",
+                   any_size},
+                  spec);
+  set_swin_norms(config, spec);
   spec.names.embedding_norm = base + "embeddings.norm";
   spec.names.final_norm = base + "layernorm";
   spec.names.ignored = {"embeddings.mask_token", "relative_position_index"};

@@ -30,6 +30,7 @@ void require_no_size(const std::optional<pictures::WantedSides>& size);
 host::Status classify_pictures(mote_host& model, Inputs inputs, uint32_t top,
                                const std::optional<pictures::WantedSides>& size, const mote_host_calls* calls,
                                Reply& reply);
+/// Labels sounds in the same ways.
 host::Status classify_sounds(mote_host& model, Inputs inputs, uint32_t top, const mote_host_calls* calls,
                              Reply& reply);
 host::Status embed_sounds(mote_host& model, Inputs inputs, const mote_host_calls* calls, Reply& reply);

@@ -46,6 +46,7 @@ nlohmann::json calls_of(const host::Model& model) {
     case MOTE_TASK_LABEL_SOUNDS:
       return Calls{"classify"};
     case MOTE_TASK_EMBED_PICTURES:
+    case MOTE_TASK_EMBED_SOUNDS:
       return Calls{"embed"};
     case MOTE_TASK_DETECT:
       return Calls{"detect"};

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <limits>
 
+#include "host/api/kept_texts.h"
 #include "host/api/media.h"
 #include "host/base/options.h"
 #include "host/media/png_writer.h"
 #include "host/media/stretch.h"
 #include "host/tasks/labels.h"
 #include "host/tasks/picture_encoder.h"
-#include "host/tasks/picture_texts.h"
 
 namespace mote::api {
 namespace {
@@ -43,8 +43,7 @@ host::Result<pictures::Sides> encode(host::PictureEncoder& encoder, const mote_h
 /// An encoder that a worker keeps, and the last texts that pictures were compared with.
 struct KeptPictures {
   host::PictureEncoder encoder;
-  std::vector<std::string> words;
-  std::optional<host::PictureTexts> texts;
+  KeptTexts compared;
   size_t memory_bytes() const { return encoder.memory_bytes(); }
 };
 
@@ -53,27 +52,13 @@ host::Result<KeptPictures*> kept_of(mote_host& opened, Turn& turn, bool any_size
   return turn->task<KeptPictures>(key, [&]() -> host::Result<KeptPictures> {
     MOTE_TAKE(host::PictureEncoder encoder,
               host::PictureEncoder::make(*opened.model, opened.choices(turn->platform()), any_size));
-    return KeptPictures{std::move(encoder), {}, std::nullopt};
+    return KeptPictures{std::move(encoder), {}};
   });
 }
 
 host::Result<host::PictureEncoder*> encoder_of(mote_host& opened, Turn& turn, bool any_size) {
   MOTE_TAKE(KeptPictures* const kept, kept_of(opened, turn, any_size));
   return &kept->encoder;
-}
-
-/// Takes the vectors of the texts that pictures are compared with.
-host::Status take_texts(mote_host& opened, const mote_platform& platform,
-                        const std::vector<std::string>& words, const host::Hooks& hooks, KeptPictures& kept) {
-  MOTE_TRY(host::require_similarity(*opened.model, kept.encoder.picture()));
-  MOTE_TAKE(const host::Model* const tower, opened.text_tower());
-  if (words.empty()) return host::failed("there are no texts to compare with");
-  if (kept.texts && kept.words == words) return {};
-  host::SessionChoices choices = opened.choices(platform);
-  choices.backend = nullptr;  // of the other tower
-  MOTE_TAKE(kept.texts, host::PictureTexts::make(*tower, choices, words, hooks));
-  kept.words = words;
-  return {};
 }
 
 host::Status detect(mote_host& opened, Inputs inputs, const char* json_options, const mote_host_calls* calls,
@@ -205,12 +190,17 @@ host::Status classify_pictures(mote_host& opened, Inputs inputs, uint32_t top,
   host::PictureEncoder& encoder = kept->encoder;
   const bool own = model.task() == MOTE_TASK_LABEL_PICTURES;
   if (own && !words.empty()) return host::failed("{} has labels of its own", model.name());
-  if (!own) MOTE_TRY(take_texts(opened, turn->platform(), words, hooks, *kept));
+  if (!own) {
+    MOTE_TRY(host::require_similarity(model, encoder.picture()));
+    MOTE_TRY(kept->compared.take(opened, turn->platform(), words, hooks));
+  }
   reply.json = json::array();
   for (const mote_host_input& input : inputs.first(shown)) {
     MOTE_TRY(encode(encoder, input, size, hooks).status());
     MOTE_TAKE(const std::vector<float> probabilities,
-              own ? encoder.probabilities() : kept->texts->probabilities(encoder.row(), encoder.picture()));
+              own ? encoder.probabilities()
+                  : kept->compared.texts->probabilities(encoder.row(), {encoder.picture().similarity_scale,
+                                                                        encoder.picture().similarity_bias}));
     reply.json.push_back({{"labels", labels_json(probabilities, top, [&](uint32_t i) {
                              return own ? std::string(model.label(i)) : words[i];
                            })}});

@@ -8,6 +8,7 @@
 
 #include "host/api/answers.h"
 #include "host/api/guesses.h"
+#include "host/api/kept_texts.h"
 #include "host/api/media.h"
 #include "host/api/result.h"
 #include "host/api/speech_options.h"
@@ -248,12 +249,52 @@ host::Status speak(mote_host& opened, const mote_host_input& input, const char* 
   return {};
 }
 
+/// Vectors that a worker makes, and the last texts that sounds were compared with.
+struct KeptSounds {
+  host::SoundVectors vectors;
+  KeptTexts compared;
+  size_t memory_bytes() const { return vectors.memory_bytes(); }
+};
+
+host::Result<KeptSounds*> kept_sounds(mote_host& opened, Turn& turn) {
+  return turn->task<KeptSounds>("sound vectors", [&]() -> host::Result<KeptSounds> {
+    MOTE_TAKE(host::SoundVectors vectors,
+              host::SoundVectors::make(*opened.model, opened.choices(turn->platform())));
+    return KeptSounds{std::move(vectors), {}};
+  });
+}
+
+/// Labels sounds by the texts that their vectors are compared with.
+host::Status compare_sounds(mote_host& opened, Inputs sounds, const std::vector<std::string>& words,
+                            uint32_t top, const host::Hooks& hooks, Reply& reply) {
+  const host::Model& model = *opened.model;
+  Turn turn(opened, "sound vectors", hooks);
+  MOTE_TAKE(KeptSounds* const kept, kept_sounds(opened, turn));
+  MOTE_TRY(host::require_similarity(model));
+  MOTE_TRY(kept->compared.take(opened, turn->platform(), words, hooks));
+  reply.json = json::array();
+  for (const mote_host_input& input : sounds) {
+    host::SoundFileInput sound(source_of(input), model.sound().rate);
+    MOTE_TAKE(const std::vector<float> vector, kept->vectors.of(sound, hooks, name_of(input, "sound")));
+    MOTE_TAKE(const std::vector<float> probabilities,
+              kept->compared.texts->probabilities(vector, {model.sound().similarity_scale, 0.0f}));
+    reply.json.push_back({{"labels", labels_json(probabilities, top, [&](uint32_t i) { return words[i]; })}});
+  }
+  return {};
+}
+
 }  // namespace
 
 host::Status classify_sounds(mote_host& opened, Inputs inputs, uint32_t top, const mote_host_calls* calls,
                              Reply& reply) {
   const host::Model& model = *opened.model;
   const host::Hooks hooks = hooks_of(opened, calls);
+  size_t heard = 0;
+  while (heard < inputs.size() && !is_text(inputs[heard])) ++heard;
+  const std::vector<std::string> words = texts_of(inputs.subspan(heard));
+  if (model.task() == MOTE_TASK_EMBED_SOUNDS)
+    return compare_sounds(opened, inputs.first(heard), words, top, hooks, reply);
+  if (!words.empty()) return host::failed("{} does not compare sounds with texts", model.name());
   Turn turn(opened, "sounds", hooks);
   MOTE_TAKE(host::SoundClassifier* const classifier, turn->task<host::SoundClassifier>("sounds", [&] {
     return host::SoundClassifier::make(model, opened.choices(turn->platform()));
@@ -273,16 +314,14 @@ host::Status embed_sounds(mote_host& opened, Inputs inputs, const mote_host_call
   const host::Model& model = *opened.model;
   const host::Hooks hooks = hooks_of(opened, calls);
   Turn turn(opened, "sound vectors", hooks);
-  MOTE_TAKE(host::SoundVectors* const vectors, turn->task<host::SoundVectors>("sound vectors", [&] {
-    return host::SoundVectors::make(model, opened.choices(turn->platform()));
-  }));
+  MOTE_TAKE(KeptSounds* const kept, kept_sounds(opened, turn));
   for (const mote_host_input& input : inputs) {
     host::SoundFileInput sound(source_of(input), model.sound().rate);
-    MOTE_TAKE(const std::vector<float> vector, vectors->of(sound, hooks, name_of(input, "sound")));
+    MOTE_TAKE(const std::vector<float> vector, kept->vectors.of(sound, hooks, name_of(input, "sound")));
     reply.values.insert(reply.values.end(), vector.begin(), vector.end());
   }
-  reply.shape = {inputs.size(), vectors->width()};
-  reply.json = {{"rows", inputs.size()}, {"width", vectors->width()}};
+  reply.shape = {inputs.size(), kept->vectors.width()};
+  reply.json = {{"rows", inputs.size()}, {"width", kept->vectors.width()}};
   return {};
 }
 

@@ -25,6 +25,16 @@ Status name_other_file(const std::string& name, std::span<const std::byte> bytes
           gguf ? Remedy::convert : Remedy::convert_directory};
 }
 
+/// Returns the number of the first program over whole sequences of floats; 0: there is none.
+uint32_t encoder_of_floats(const mote_model* model) {
+  for (uint32_t i = 0; i < mote_model_programs(model); ++i) {
+    mote_program_info info;
+    mote_model_get_program(model, i, &info);
+    if (info.whole != 0 && info.input_width != 0) return i;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Result<Model> Model::open(std::span<const std::byte> bytes, std::string name, uint32_t flags) {
@@ -44,6 +54,7 @@ Result<Model> Model::open(std::span<const std::byte> bytes, std::string name, ui
   mote_program_info second;
   mote_model_get_program(model.model_, 1, &second);
   model.has_source_ = !model.encodes() && second.whole != 0;
+  model.encoder_ = encoder_of_floats(model.model_);
   return model;
 }
 

@@ -34,6 +34,8 @@ class Model {
   bool encodes() const { return output_.kind != MOTE_OUTPUT_NEXT_TOKEN; }
   /// Says that the model's first program appends tokens and its second encodes a source for them.
   bool has_source() const { return has_source_; }
+  /// Returns the number of the program that encodes rows of floats: outputs, or a source; 0 where none does.
+  uint32_t encoder() const { return encoder_; }
   bool has_tokenizer() const { return info_.tokens != 0; }
   bool stops_at(int32_t id) const;
   /// Returns the text of a token, special ones as they are spelt; "" for none.
@@ -51,6 +53,7 @@ class Model {
   mote_task_info task_ = {};
   mote_sound_info sound_ = {};
   bool has_source_ = false;
+  uint32_t encoder_ = 0;
 };
 
 }  // namespace mote::host

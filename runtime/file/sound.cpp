@@ -2,6 +2,9 @@
 //
 // The input of a model that hears.
 #include "mote/sound.h"
+
+#include <math.h>
+
 #include "runtime/error.h"
 #include "runtime/file/model.h"
 
@@ -20,6 +23,20 @@ bool fits_squares(const mote_model& model, const file::Sound& sound) {
 }
 
 bool is_flag(float value) { return value == 0.0f || value == 1.0f; }
+
+/// Says whether decibels can be computed as the file says: of a sound that can be reflected at its ends, in
+/// at most as many frames as squares are cut of.
+bool fits_decibels(const file::Sound& sound) {
+  if (!(sound.longest() > 0.0f) ||
+      !(sound.longest() * static_cast<float>(sound.rate()) <= static_cast<float>(kMaxContext)))
+    return false;
+  const auto samples = static_cast<uint32_t>(sound.longest() * static_cast<float>(sound.rate()));
+  const float half = static_cast<float>(sound.rate()) / 2.0f;
+  return sound.patch() != 0 && sound.fft() >= 2 && sound.fft() <= MOTE_MOST_FFT && sound.fft() % 2 == 0 &&
+         samples > sound.fft() / 2 && samples / sound.hop() < sound.frames() && sound.lowest() >= 0.0f &&
+         sound.lowest() < sound.highest() && sound.highest() <= half &&
+         sound.filling() <= file::SoundFilling::MAX;
+}
 
 /// Says whether features can be computed as the file says, and are as wide as a row.
 bool fits_features(const mote_model& model, const file::Sound& sound) {
@@ -46,6 +63,8 @@ bool fits_features(const mote_model& model, const file::Sound& sound) {
              sound.fft() <= MOTE_MOST_FFT && (sound.fft() & (sound.fft() - 1)) == 0 && sound.window() >= 2 &&
              sound.window() <= sound.fft() && is_flag(sound.mean()) && is_flag(sound.scale()) &&
              sound.rate() > 40;
+    case file::SoundFeatures::decibels:
+      return sized && fits_decibels(sound);
   }
   return false;
 }
@@ -75,7 +94,8 @@ mote_status check_sound(const mote_model& model, mote_error* error) {
                       model.program->output_kind() == file::OutputKind::token_labels);
   const bool sized = sound->rate() > 0 && sound->rate() <= kMaxContext && sound->window() <= kMaxContext &&
                      (sound->kind() != file::SoundKind::waveform || sound->window() > 0);
-  if (heard && named && sized && fits_squares(model, *sound) && fits_features(model, *sound) &&
+  const bool compared = sound->similarity_scale() >= 0.0f && sound->similarity_scale() < INFINITY;
+  if (heard && named && sized && compared && fits_squares(model, *sound) && fits_features(model, *sound) &&
       fits_cuts(*sound))
     return MOTE_OK;
   return fail(error, MOTE_CORRUPT_FILE, "the sound is not what the model takes");
@@ -108,6 +128,10 @@ void mote_model_get_sound(const mote_model* model, mote_sound_info* info) {
            sound->mean(),
            sound->longest(),
            sound->margin(),
+           static_cast<mote_sound_filling>(sound->filling()),
+           sound->lowest(),
+           sound->highest(),
+           sound->similarity_scale(),
            0,
            {}};
 }

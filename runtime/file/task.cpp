@@ -43,6 +43,7 @@ constexpr Need kNeeds[] = {
     {file::Task::transcribe_greedy, Taken::sounds, true, file::OutputKind::next_token},
     {file::Task::transcribe_beams, Taken::sounds, true, file::OutputKind::next_token},
     {file::Task::speak, Taken::ids, false, file::OutputKind::hidden},
+    {file::Task::embed_sounds, Taken::sounds, false, file::OutputKind::embedding},
 };
 
 bool takes(const mote_model& model, Taken taken) {

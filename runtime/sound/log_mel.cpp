@@ -165,6 +165,23 @@ double mel_to_hertz(double mel) {
   return mel < 15.0 ? mel * 200.0 / 3.0 : 1000.0 * exp(log(6.4) / 27.0 * (mel - 15.0));
 }
 
+/// Fills [mels, bins] with triangles of equal area, evenly spaced between two frequencies on Slaney's scale.
+void fill_filters(uint32_t rate, double lowest, double highest, uint32_t mels, uint32_t bins,
+                  float* filters) {
+  const double half = rate / 2.0, first = hertz_to_mel(lowest), last = hertz_to_mel(highest);
+  const auto edge = [&](uint32_t i) { return mel_to_hertz(first + (last - first) * i / (mels + 1)); };
+  for (uint32_t mel = 0; mel < mels; ++mel) {
+    const double low = edge(mel), centre = edge(mel + 1), high = edge(mel + 2);
+    for (uint32_t bin = 0; bin < bins; ++bin) {
+      const double hertz = half * bin / (bins - 1);
+      const double rising = (hertz - low) / (centre - low), falling = (high - hertz) / (high - centre);
+      const double height = rising < falling ? rising : falling;
+      filters[size_t{mel} * bins + bin] =
+          static_cast<float>(height > 0.0 ? height * 2.0 / (high - low) : 0.0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mote
 
@@ -243,18 +260,12 @@ void mote_normalize_features(float* features, uint32_t frames, uint32_t mels) {
 }
 
 void mote_mel_filters(uint32_t rate, uint32_t mels, uint32_t bins, float* filters) {
-  const double half = rate / 2.0, last = hertz_to_mel(half);
-  const auto edge = [&](uint32_t i) { return mel_to_hertz(last * i / (mels + 1)); };
-  for (uint32_t mel = 0; mel < mels; ++mel) {
-    const double low = edge(mel), centre = edge(mel + 1), high = edge(mel + 2);
-    for (uint32_t bin = 0; bin < bins; ++bin) {
-      const double hertz = half * bin / (bins - 1);
-      const double rising = (hertz - low) / (centre - low), falling = (high - hertz) / (high - centre);
-      const double height = rising < falling ? rising : falling;
-      filters[size_t{mel} * bins + bin] =
-          static_cast<float>(height > 0.0 ? height * 2.0 / (high - low) : 0.0);
-    }
-  }
+  fill_filters(rate, 0.0, rate / 2.0, mels, bins, filters);
+}
+
+void mote_mel_filters_between(uint32_t rate, float lowest, float highest, uint32_t mels, uint32_t bins,
+                              float* filters) {
+  fill_filters(rate, static_cast<double>(lowest), static_cast<double>(highest), mels, bins, filters);
 }
 
 }  // extern "C"

@@ -362,6 +362,7 @@ TEST("architectures: absent keys make a whole model, but for those that must be 
       {"moonshine_streaming", "encoder_config"},
       {"yolos", "architectures"},
       {"depth_anything", "architectures"},
+      {"clap", "--tower"},
       {"clip", "--tower"},
       {"siglip", "--tower"},
       {"siglip2", "--tower"},

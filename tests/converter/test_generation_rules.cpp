@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/readers/generation_config.h"
+#include "host/base/error.h"
 #include "runtime/exec/token_rules.h"
 #include "schema/mote_generated.h"
 #include "tests/support/files.h"

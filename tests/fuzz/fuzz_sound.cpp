@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #include "host/base/error.h"
 #include "host/media/sound_file.h"
+#include "host/tasks/sound/decibels.h"
 #include "host/tasks/sound/filter_banks.h"
 #include "host/tasks/sound/mel_reader.h"
 #include "tests/fuzz/fuzz.h"
@@ -46,6 +48,21 @@ class Samples : public mote::host::SoundInput {
   size_t at_ = 0;
 };
 
+/// Fills samples up to a second of CLAP's, in each way.
+void check_filling(std::span<const float> samples, uint32_t rate) {
+  const size_t count = std::min<size_t>(samples.size(), rate);
+  if (count == 0) return;
+  for (const mote_sound_filling filling :
+       {MOTE_FILLING_ZEROS, MOTE_FILLING_COPIES, MOTE_FILLING_CUT_COPIES}) {
+    std::vector<float> filled(samples.begin(), samples.begin() + static_cast<ptrdiff_t>(count));
+    filled.resize(rate);
+    mote::host::fill_up(filled, count, filling);
+    if (!std::equal(samples.begin(), samples.begin() + static_cast<ptrdiff_t>(count), filled.begin(),
+                    [](float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; }))
+      std::abort();
+  }
+}
+
 /// Makes Whisper's features of windows of all samples.
 void check_mels(std::span<const float> samples, uint32_t rate) {
   constexpr uint32_t kFrames = 50;
@@ -80,6 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::vector<float> samples(kMostSamples);
     const size_t count = resampler.read(samples);
     check_filter_banks(std::span(samples).first(count));
+    check_filling(std::span(samples).first(count), kRate);
     if (count == kMostSamples) return 0;
     check_mels(std::span(samples).first(count), kRate);
   } catch (const mote::convert::Error&) {

@@ -40,7 +40,7 @@ def with_sharp_weights(model, seed=1):
             drawn *= 1.3 / numpy.sqrt(parameter.shape[-1])
         else:
             drawn = 0.1 * drawn + (0.0 if name.endswith("bias") else 1.0)
-        parameter.data.copy_(torch.from_numpy(drawn))
+        parameter.data.copy_(torch.from_numpy(numpy.asarray(drawn)))
     model.tie_weights()
     return model.eval()
 

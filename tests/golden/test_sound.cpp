@@ -8,6 +8,7 @@
 #include "mote/sound.h"
 #include "schema/mote_generated.h"
 #include "tests/golden/golden_runs.h"
+#include "tests/support/written.h"
 
 namespace {
 
@@ -43,7 +44,8 @@ HeardInput read_heard(const SafetensorsFile& golden, const mote_model* model) {
   const auto& shape = golden.shape(name);
   const std::vector<float> values = golden.f32(name);
   std::vector<int64_t> mask(shape[0] * shape[1], 1);
-  if (golden.has("attention_mask")) mask = golden.i64("attention_mask");
+  const bool of_texts = golden.has("text_embeds");
+  if (golden.has("attention_mask") && !of_texts) mask = golden.i64("attention_mask");
   HeardInput input;
   input.width = program.input_width;
   for (size_t b = 0; b < shape[0]; ++b) {
@@ -105,12 +107,12 @@ Heard hear(const test::OpenModel& model, mote_isa isa, const HeardInput& input) 
   return heard;
 }
 
-/// Those that hear and have no decoder.
+/// Those that hear, and have no decoder and no tower of texts.
 std::vector<std::string> encoder_names() {
   std::vector<std::string> names = test::golden_names("audio");
   std::erase_if(names, [](const std::string& name) {
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
-    return golden.has("decoder_input_ids") || golden.has("waveform");
+    return golden.has("decoder_input_ids") || golden.has("waveform") || golden.has("text_embeds");
   });
   return names;
 }
@@ -145,6 +147,47 @@ void check_heard(const std::string& name, const test::OpenModel& model, const Sa
 
 TEST("every golden model of sound gives every stored output, for sequences of any length") {
   test::for_each_golden(encoder_names(), 3, check_heard);
+}
+
+TEST("towers of sounds and of texts give the stored vectors, and their logits by the stored scale") {
+  const test::AlignedBytes sounds_file = test::golden_tower("clap", "audio"),
+                           texts_file = test::golden_tower("clap", "text");
+  const test::OpenModel sounds(sounds_file), texts(texts_file);
+  const SafetensorsFile golden(test::golden_folder() / "clap/golden.safetensors");
+  const double tolerance = test::golden_tolerance("clap");
+  const std::vector<int64_t> ids = golden.i64("input_ids"), mask = golden.i64("attention_mask");
+  const size_t count = golden.shape("input_ids")[0], length = golden.shape("input_ids")[1];
+  std::vector<std::vector<float>> vectors;
+  for (size_t text = 0; text < count; ++text) {
+    std::vector<int32_t> seen;
+    for (size_t i = text * length; i < (text + 1) * length; ++i) {
+      if (mask[i] != 0) seen.push_back(static_cast<int32_t>(ids[i]));
+    }
+    vectors.push_back(test::outputs_of(texts, seen));
+  }
+  const std::vector<float> expected_texts = golden.f32("text_embeds"), expected = golden.f32("audio_embeds"),
+                           logits = golden.f32("logits_per_audio");
+  const size_t width = vectors[0].size();
+  mote_sound_info sound;
+  mote_model_get_sound(sounds.get(), &sound);
+  for (const mote_isa isa : test::all_families()) {
+    const Heard heard = hear(sounds, isa, read_heard(golden, sounds.get()));
+    const std::vector<std::vector<float>>& found = heard.arrays.at("logits");
+    CAPTURE(mote_isa_name(isa));
+    TEST_ASSERT_EQUAL_UINT64(expected.size(), found.size() * width);
+    for (size_t i = 0; i < found.size(); ++i) {
+      CAPTURE(i);
+      TEST_ASSERT_FLOAT_ARRAY_WITHIN(tolerance, expected.data() + i * width, found[i].data(), width);
+      for (size_t text = 0; text < count; ++text) {
+        TEST_ASSERT_FLOAT_ARRAY_WITHIN(tolerance, expected_texts.data() + text * width, vectors[text].data(),
+                                       width);
+        float cosine = 0;
+        for (size_t k = 0; k < width; ++k) cosine += found[i][k] * vectors[text][k];
+        TEST_ASSERT_FLOAT_WITHIN(tolerance * double{sound.similarity_scale}, logits[i * count + text],
+                                 sound.similarity_scale * cosine);
+      }
+    }
+  }
 }
 
 TEST("a language's adapter, head and letters take the place of the model's own") {

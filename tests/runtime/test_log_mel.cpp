@@ -144,3 +144,42 @@ TEST("natural logarithms and normalized features are those of NeMo's extractor",
     TEST_ASSERT_FLOAT_WITHIN(1e-5, one.normalized, features[one.frame * kLogMels + one.mel]);
   }
 }
+
+TEST("filters between two frequencies are those of transformers on Slaney's scale", "[log_mel]") {
+  constexpr uint32_t kMels = 64, kWide = 513;
+  std::vector<float> filters(size_t{kMels} * kWide);
+  mote_mel_filters_between(48000, 50.0f, 14000.0f, kMels, kWide, filters.data());
+  const struct {
+    uint32_t mel, bin;
+    float value;
+  } expected[] = {
+      {0, 1, 0.0f},           {0, 2, 0.01501181f},     {0, 3, 0.005951485f},   {5, 8, 0.01814952f},
+      {20, 25, 0.006528345f}, {20, 26, 0.01266662f},   {40, 79, 0.004341618f}, {40, 83, 0.0f},
+      {63, 283, 0.00131327f}, {63, 298, 5.588384e-05f}};
+  for (const auto& one : expected)
+    TEST_ASSERT_FLOAT_WITHIN(1e-7, one.value, filters[one.mel * kWide + one.bin]);
+  std::vector<float> whole(filters.size());
+  mote_mel_filters_between(48000, 0.0f, 24000.0f, kMels, kWide, filters.data());
+  mote_mel_filters(48000, kMels, kWide, whole.data());
+  TEST_ASSERT_TRUE(filters == whole);
+}
+
+TEST("frames are resized as torch resizes bicubically with aligned corners", "[log_mel]") {
+  const std::vector<float> rows = {0, 1, -2, 5, 3, 7, 7, -1};  // [4, 2]
+  const std::vector<float> expected[] = {
+      {0, 1},
+      {0, 1, -0.0625f, 7.125f, 7, -1},
+      rows,
+      {0, 1, -1.764f, 3.232f, -1.408f, 5.928f, 1.688f, 7.512f, 5.092f, 4.112f, 7, -1},
+      {0, 1, -1.050293f, 2.30957f, -2.074219f, 3.882812f, -1.662109f, 5.578125f, -0.0625f, 7.125f, 2.169922f,
+       7.40625f, 4.433594f, 5.398438f, 5.888184f, 2.014648f, 7, -1}};
+  for (const std::vector<float>& values : expected) {
+    std::vector<float> resized(values.size());
+    mote_resize_frames(rows.data(), 4, 2, static_cast<uint32_t>(values.size() / 2), resized.data());
+    CAPTURE(values.size());
+    TEST_ASSERT_FLOAT_ARRAY_WITHIN(1e-5, values.data(), resized.data(), values.size());
+  }
+  std::vector<float> one(6);  // a single frame stays what it is
+  mote_resize_frames(rows.data(), 1, 2, 3, one.data());
+  TEST_ASSERT_FLOAT_ARRAY_WITHIN(1e-6, std::vector<float>({0, 1, 0, 1, 0, 1}).data(), one.data(), 6);
+}

@@ -3,6 +3,8 @@
 // What a file says that its model takes of sound.
 #include "mote/sound.h"
 
+#include <limits>
+
 #include "tests/support/graph_file.h"
 #include "tests/support/test_model.h"
 #include "tests/support/unity_style.h"
@@ -25,11 +27,30 @@ SoundSpec filter_banks() {
   return sound;
 }
 
+/// Squares of 4 of a second's decibels at 8 kHz.
+SoundSpec decibels() {
+  SoundSpec sound;
+  sound.waveform = false;
+  sound.features = SoundFeatures::decibels;
+  sound.filling = SoundFilling::cut_copies;
+  sound.rate = 8000;
+  sound.hop = 100;
+  sound.fft = 256;
+  sound.bins = 8;
+  sound.frames = 84;
+  sound.patch = sound.frame_step = sound.bin_step = 4;
+  sound.longest = 1.0f;
+  sound.lowest = 50.0f;
+  sound.highest = 4000.0f;
+  sound.similarity_scale = 12.5f;
+  return sound;
+}
+
 /// An encoder whose outputs are its rows, and that hears.
-Graph hearer(const SoundSpec& sound) {
-  Graph graph = test::bare_graph(1, kBins, 64);
-  graph.values = {{kBins, mote::DType::f32, Unit::token}, {kBins, mote::DType::f32, Unit::selected}};
-  const View in{0, 0, kBins}, out{1, 0, kBins};
+Graph hearer(const SoundSpec& sound, uint32_t width = kBins) {
+  Graph graph = test::bare_graph(1, width, 64);
+  graph.values = {{width, mote::DType::f32, Unit::token}, {width, mote::DType::f32, Unit::selected}};
+  const View in{0, 0, width}, out{1, 0, width};
   graph.nodes = {InputNode{in}, SelectNode{in, out}};
   graph.output = out;
   graph.output_kind = OutputKind::hidden;
@@ -73,10 +94,53 @@ TEST("filter banks that cannot be computed, or are not what rows have, are refus
   }
 }
 
+TEST("a file's decibels are read, with how sound is filled up and compared with texts", "[sound]") {
+  const test::AlignedBytes file = test::graph_file(hearer(decibels(), 16), "hearer");
+  const test::OpenModel model(file);
+  mote_sound_info info;
+  mote_model_get_sound(model.get(), &info);
+  TEST_ASSERT_EQUAL_INT(MOTE_FEATURES_DECIBELS, info.features);
+  TEST_ASSERT_EQUAL_INT(MOTE_FILLING_CUT_COPIES, info.filling);
+  TEST_ASSERT_TRUE(info.lowest == 50.0f && info.highest == 4000.0f && info.longest == 1.0f);
+  TEST_ASSERT_TRUE(info.similarity_scale == 12.5f && info.frames == 84 && info.patch == 4);
+  TEST_ASSERT_EQUAL_UINT32(42, mote_sound_square_rows(&info));
+}
+
+TEST("decibels that cannot be computed, or are not what rows have, are refused", "[sound]") {
+  using Change = void (*)(SoundSpec&);
+  const Change changes[] = {
+      [](SoundSpec& sound) { sound.patch = 0; },
+      [](SoundSpec& sound) { sound.hop = 0; },
+      [](SoundSpec& sound) { sound.fft = 255; },
+      [](SoundSpec& sound) { sound.fft = 8192; },
+      [](SoundSpec& sound) { sound.frames = 80; },  // a second has 81
+      [](SoundSpec& sound) { sound.longest = 0.0f; },
+      [](SoundSpec& sound) { sound.longest = -1.0f; },
+      [](SoundSpec& sound) { sound.longest = 1e9f; },
+      [](SoundSpec& sound) { sound.longest = std::numeric_limits<float>::quiet_NaN(); },
+      [](SoundSpec& sound) { sound.longest = 0.016f; },  // less than a transform reflects
+      [](SoundSpec& sound) { sound.lowest = 4000.0f; },
+      [](SoundSpec& sound) { sound.lowest = -1.0f; },
+      [](SoundSpec& sound) { sound.lowest = std::numeric_limits<float>::quiet_NaN(); },
+      [](SoundSpec& sound) { sound.highest = 4001.0f; },
+      [](SoundSpec& sound) { sound.filling = static_cast<SoundFilling>(3); },
+      [](SoundSpec& sound) { sound.similarity_scale = -1.0f; },
+      [](SoundSpec& sound) { sound.similarity_scale = std::numeric_limits<float>::infinity(); },
+      [](SoundSpec& sound) { sound.waveform = true; }};
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, test::open_changed(hearer(decibels(), 16), &error));
+  for (const Change& change : changes) {
+    SoundSpec sound = decibels();
+    change(sound);
+    CAPTURE(&change - changes);
+    TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(hearer(sound, 16), &error));
+    TEST_ASSERT_EQUAL_STRING("the sound is not what the model takes", error.text);
+  }
+}
+
 TEST("features that came later than this library are refused as unknown", "[sound]") {
   SoundSpec sound = filter_banks();
-  sound.features =
-      static_cast<SoundFeatures>(static_cast<uint8_t>(SoundFeatures::normalized_filter_bank) + 1);
+  sound.features = static_cast<SoundFeatures>(static_cast<uint8_t>(SoundFeatures::decibels) + 1);
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, test::open_changed(hearer(sound), &error));
 }

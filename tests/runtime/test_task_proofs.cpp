@@ -43,6 +43,7 @@ constexpr Purpose kPurposes[] = {
     {"depth_anything", ModelTask::measure_depth},
     {"trocr", ModelTask::read_pictures},
     {"ast_classifier", ModelTask::label_sounds},
+    {"clap_audio", ModelTask::embed_sounds},
     {"wav2vec2_ctc", ModelTask::transcribe_words},
     {"parakeet_ctc", ModelTask::transcribe_tokens},
     {"parakeet_tdt", ModelTask::transcribe_transducer},

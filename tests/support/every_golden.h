@@ -39,7 +39,7 @@ inline std::vector<AlignedBytes> golden_files(const std::string& name, const std
   std::vector<AlignedBytes> files;
   const std::vector<std::string> two = golden_names("multimodal");
   const bool also_towers = std::find(two.begin(), two.end(), name) != two.end();
-  for (const std::string tower : {"", "vision", "text"}) {
+  for (const std::string tower : {"", "vision", "audio", "text"}) {
     mote::convert::ConvertOptions options;
     options.type = type;
     options.tower = tower;

@@ -11,8 +11,8 @@
 
 namespace mote::testing {
 
-/// A WAV file of 16 bits, mono, 16 kHz.
-inline std::string wav(const std::string& name, const std::vector<int16_t>& samples) {
+/// A WAV file of 16 bits, mono, 16 kHz or another rate.
+inline std::string wav(const std::string& name, const std::vector<int16_t>& samples, uint32_t rate = 16000) {
   const auto bytes = static_cast<uint32_t>(samples.size() * 2);
   std::string file = "RIFF....WAVEfmt ";
   const auto add = [&](auto value) {
@@ -20,7 +20,7 @@ inline std::string wav(const std::string& name, const std::vector<int16_t>& samp
     std::memcpy(raw, &value, sizeof value);
     file.append(raw, sizeof value);
   };
-  add(uint32_t{16}), add(uint16_t{1}), add(uint16_t{1}), add(uint32_t{16000}), add(uint32_t{32000});
+  add(uint32_t{16}), add(uint16_t{1}), add(uint16_t{1}), add(rate), add(2 * rate);
   add(uint16_t{2}), add(uint16_t{16});
   file += "data";
   add(bytes);

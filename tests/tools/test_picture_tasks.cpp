@@ -6,7 +6,7 @@
 
 #include "host/base/mapped_file.h"
 #include "host/tasks/picture_encoder.h"
-#include "host/tasks/picture_texts.h"
+#include "host/tasks/compared_texts.h"
 #include "mote/posix.h"
 #include "tests/tools/command.h"
 
@@ -112,15 +112,12 @@ TEST("a picture whose encoding is stopped has failed as cancelled") {
 TEST("texts fit a picture among themselves, or each by itself where the model has a bias") {
   const SeeingModel tower(texts_tower());
   const std::vector<std::string> texts = {"hello", "the end", "stop"};
-  host::Result<host::PictureTexts> made = host::PictureTexts::make(*tower.model, tower.choices, texts, {});
+  host::Result<host::ComparedTexts> made = host::ComparedTexts::make(*tower.model, tower.choices, texts, {});
   REQUIRE(made.ok());
   std::vector<float> picture(tower.model->output().width);
   for (size_t i = 0; i < picture.size(); ++i) picture[i] = std::sin(static_cast<float>(i)) / 4;
-  mote_picture_info info{};
-  info.similarity_scale = 8;
-  host::Result<std::vector<float>> among = made->probabilities(picture, info);
-  info.similarity_bias = -1;
-  host::Result<std::vector<float>> alone = made->probabilities(picture, info);
+  host::Result<std::vector<float>> among = made->probabilities(picture, {8, 0});
+  host::Result<std::vector<float>> alone = made->probabilities(picture, {8, -1});
   REQUIRE((among.ok() && alone.ok()));
   TEST_ASSERT_EQUAL_UINT64(texts.size(), among->size());
   TEST_ASSERT_FLOAT_WITHIN(1e-5, 1.0, std::accumulate(among->begin(), among->end(), 0.0f));
@@ -133,10 +130,10 @@ TEST("texts fit a picture among themselves, or each by itself where the model ha
 TEST("texts of another model, and none, are refused before a picture is compared with them") {
   const SeeingModel tower(texts_tower());
   const std::vector<std::string> texts = {"hello"};
-  host::Result<host::PictureTexts> made = host::PictureTexts::make(*tower.model, tower.choices, texts, {});
+  host::Result<host::ComparedTexts> made = host::ComparedTexts::make(*tower.model, tower.choices, texts, {});
   REQUIRE(made.ok());
   const std::vector<float> other(tower.model->output().width + 1);
   TEST_ASSERT_TRUE(contains(made->probabilities(other, {}).status().text(), "both must be of one model"));
-  const auto none = host::PictureTexts::make(*tower.model, tower.choices, {}, {});
+  const auto none = host::ComparedTexts::make(*tower.model, tower.choices, {}, {});
   TEST_ASSERT_TRUE(contains(none.status().text(), "no texts to compare with"));
 }

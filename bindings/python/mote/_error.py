@@ -29,7 +29,7 @@ _REMEDIES: Dict[int, str] = {
     d.REMEDY_WHISPER_ALONE: "language=, translate=, prompt= and the like are for Whisper",
     d.REMEDY_SPEECH2TEXT_ALONE: "to= is for Speech2Text",
     d.REMEDY_FEWER_THREADS: "ask for fewer with threads=",
-    d.REMEDY_TEXT_MODEL: "text_model= compares pictures with texts",
+    d.REMEDY_TEXT_MODEL: "text_model= compares pictures or sounds with texts",
     d.REMEDY_MORE_CONTEXT: "open the model with a larger context=",
     d.REMEDY_SAVE_STATE: "save_state makes one",
     d.REMEDY_VERIFY: "use verify",

@@ -179,8 +179,8 @@ class VectorCalls(Base):
     ) -> Any:
         """Returns what the model's head says of a text, picture or sound, or a list of it for several.
 
-        With `pairs=True` a list of pairs of texts is given. `labels` are texts that pictures are compared with, by
-        the tower of texts that the model was opened with (`text_model`).
+        With `pairs=True` a list of pairs of texts is given. `labels` are texts that pictures or sounds are compared with,
+        by the tower of texts that the model was opened with (`text_model`).
         """
         json = options_json(options)
         values, alone = one_or_more(inputs, _SINGLE)
@@ -193,7 +193,10 @@ class VectorCalls(Base):
             raise TypeError("the labels are one str; give a list")
         both = Inputs(len(values) + len(labels))
         for at, value in enumerate(values):
-            both.set_picture(at, value)
+            if self._takes_sounds:
+                both.set_sound(at, value, rate)
+            else:
+                both.set_picture(at, value)
         for at, label in enumerate(labels):
             both.set_text(len(values) + at, label, f"label {at}")
         found = self._classify(both, json)

@@ -2,6 +2,7 @@
 """Every call answers, and its answer has the shape that it promises."""
 import json
 import logging
+import shutil
 import subprocess
 
 import mote
@@ -130,6 +131,29 @@ def test_sounds_become_vectors(kept):
     assert one.shape == (model.width,) and one.dtype == np.float32
     assert np.array_equal(model.embed([sound, sound.read_bytes()]), np.stack([one, one]))
     assert np.array_equal(model.embed([sound, sound], batch_size=1), np.stack([one, one]))
+
+
+def test_sounds_are_compared_with_texts(tmp_path):
+    folder = tmp_path / "clap"
+    shutil.copytree(ROOT / "tests/golden/models/clap", folder)
+    shutil.copy(ROOT / "tests/golden/tokenizers/small/tokenizer.json", folder)
+    for tower in ("audio", "text"):
+        mote.convert(folder, tmp_path / f"{tower}.mote", type="f32", tower=tower)
+    sound = ROOT / "models/keywords/held-out/go.wav"
+    with mote.open(tmp_path / "audio.mote", text_model=tmp_path / "text.mote") as model:
+        vector = model.embed(sound)
+        assert vector.shape == (model.width,) and abs(float(np.linalg.norm(vector)) - 1) < 1e-5
+        assert np.array_equal(model.embed(sound.read_bytes()), vector)
+        labels = ["hello", "the end"]
+        found = model.classify(sound, labels=labels)
+        assert {label["label"] for label in found["labels"]} == set(labels)
+        assert abs(sum(label["probability"] for label in found["labels"]) - 1) < 1e-5
+        silence = np.zeros(4800, np.float32)
+        both = model.classify([sound, sound], labels=labels)
+        assert both == [found, found] and model.classify(silence, labels=labels, rate=48000) != found
+    with mote.open(tmp_path / "audio.mote") as alone:
+        with pytest.raises(mote.Error, match="text_model= compares pictures or sounds with texts"):
+            alone.classify(sound, labels=labels)
 
 
 def test_texts_of_a_stretch_that_goes_on_are_told(kept):

@@ -150,7 +150,7 @@ typedef struct mote_host_calls {
    null where it fails. The result is that of mote_host_info. Options: threads, decode-threads, context,
    chunk, kv, sessions (default 1: calls at once, each with threads and memory of its own), vision (the file
    of a vision tower, for pictures before messages), text-model (the file of a text tower, for texts beside
-   pictures), draft (the file of a smaller model with the same vocabulary, which guesses tokens), hashes
+   pictures or sounds), draft (the file of a smaller model with the same vocabulary, which guesses tokens), hashes
    (check the hash of every tensor too), and of bytes name (how messages call them). Calls that need such a
    file open it. */
 mote_host_result* mote_host_open(const char* path, const char* options, mote_host** model);
@@ -227,7 +227,7 @@ mote_host_result* mote_host_rerank(mote_host* model, const mote_host_input* text
                                    const char* options, const mote_host_calls* calls);
 /* For each text, by the model's head: {"text", "labels" | "entities" | "answers" | "masks"}; for each sound
    or picture
-   {"labels"}. Texts behind pictures are compared with them by a text tower. Options: top, question, pairs
+   {"labels"}. Texts behind pictures or sounds are compared with them by a text tower. Options: top, question, pairs
    (inputs 0 and 1 belong together, 2 and 3, ...), truncate, size (as of mote_host_embed). */
 mote_host_result* mote_host_classify(mote_host* model, const mote_host_input* inputs, size_t count,
                                      const char* options, const mote_host_calls* calls);

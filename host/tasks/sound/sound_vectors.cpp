@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "host/tasks/bounded_steps.h"
+#include "host/tasks/rows_encoder.h"
 #include "host/tasks/sound/mel_reader.h"
 #include "host/tasks/sound/waveform.h"
 
@@ -14,10 +15,15 @@ Result<SoundVectors> SoundVectors::make(const Model& model, const SessionChoices
   const bool whisper = model.task() == MOTE_TASK_TRANSCRIBE_WINDOWS;
   const bool headless =
       model.encodes() && model.sound().waveform != 0 && model.output().kind == MOTE_OUTPUT_HIDDEN;
-  if (!whisper && !headless)
-    return failed("{} gives no vectors of sound: a Whisper does, or an encoder of waveforms without a head",
-                  model.name());
-  made.encoder_ = whisper ? 1 : 0;
+  const bool embeds = model.task() == MOTE_TASK_EMBED_SOUNDS;
+  if (!whisper && !headless && !embeds)
+    return failed(
+        "{} gives no vectors of sound: a CLAP does, a Whisper, or an encoder of waveforms without a head",
+        model.name());
+  if (embeds) {
+    MOTE_TAKE(made.decibels_, Decibels::make(model));
+  }
+  made.encoder_ = model.encoder();
   mote_program_info program;
   mote_model_get_program(model.get(), made.encoder_, &program);
   made.input_width_ = program.input_width;
@@ -80,7 +86,11 @@ Result<uint64_t> SoundVectors::add_windows(SoundInput& sound, std::vector<double
 Result<std::vector<float>> SoundVectors::of(SoundInput& sound, const Hooks& hooks, std::string_view name) {
   std::vector<double> sums(width_);
   uint64_t count = 0;
-  if (model_->sound().waveform == 0) {
+  if (decibels_) {
+    MOTE_TAKE(const std::vector<float> spectrum, decibels_->of(sound, name));
+    count = 1;
+    MOTE_TRY(add(square_rows(model_->sound(), spectrum.data()), 1, sums, hooks, name));
+  } else if (model_->sound().waveform == 0) {
     MOTE_TAKE(count, add_windows(sound, sums, hooks, name));
   } else {
     MOTE_TAKE(const std::vector<float> values, waveform_rows(*model_, sound, hooks, name));

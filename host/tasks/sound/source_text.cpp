@@ -13,8 +13,6 @@
 namespace mote::host {
 namespace {
 
-constexpr uint32_t kSourceProgram = 1;
-
 /// Returns the rows of the model's source that so many samples are.
 uint32_t source_rows(const Model& model, size_t samples) {
   const mote_sound_info& sound = model.sound();
@@ -27,7 +25,7 @@ double seconds_at_once(const Model& model) {
   const mote_sound_info& sound = model.sound();
   if (sound.waveform != 0) return double{sound.longest};
   mote_program_info program;
-  mote_model_get_program(model.get(), kSourceProgram, &program);
+  mote_model_get_program(model.get(), model.encoder(), &program);
   return std::min(double{sound.longest}, static_cast<double>(program.context) * sound.hop / sound.rate);
 }
 
@@ -53,7 +51,7 @@ class SourceTranscriber {
     const uint32_t rows = source_rows(*model_, count);
     if (rows == 0 || mote_model_output_rows(model_->get(), rows) == 0) return {};  // too short to hear
     mote_program_info program;
-    mote_model_get_program(model_->get(), kSourceProgram, &program);
+    mote_model_get_program(model_->get(), model_->encoder(), &program);
     std::vector<float> values(samples.begin(), samples.end());
     if (sound.normalize != 0) normalize_samples(values);
     values.resize(size_t{rows} * program.input_width);

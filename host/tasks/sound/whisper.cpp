@@ -21,16 +21,6 @@ WhisperTokens whisper_tokens(const Model& model) {
   return tokens;
 }
 
-/// Returns the number of the program that makes sources of sound.
-uint32_t encoder_of(const Model& model) {
-  mote_program_info info;
-  for (uint32_t i = 0; i < mote_model_programs(model.get()); ++i) {
-    mote_model_get_program(model.get(), i, &info);
-    if (info.whole != 0 && info.input_width != 0) return i;
-  }
-  return 0;
-}
-
 }  // namespace
 
 Status require_whisper(const Model& model) {
@@ -61,7 +51,7 @@ Result<WhisperDecoder> WhisperDecoder::make(const Model& model, const SessionCho
                                             const Hooks& hooks, const GuessedBy& guesses) {
   MOTE_TRY(require_whisper(model));
   WhisperDecoder decoder(model, whisper_tokens(model), options, std::move(deflated));
-  decoder.encoder_ = encoder_of(model);
+  decoder.encoder_ = model.encoder();
   MOTE_TRY(decoder.begin_session(choices, guesses.options.logit_rows(), hooks));
   MOTE_TRY(decoder.begin_guesses(choices, guesses));
   decoder.random_.resize(decoder.windows_);

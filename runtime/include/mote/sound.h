@@ -21,10 +21,22 @@ typedef enum mote_sound_features {
                                           window of `window`, of sample t less `scale` times sample t - 1 */
   MOTE_FEATURES_FILTER_BANK = 4, /* mote_filter_bank's: `bins` of `window` samples every `hop`, less `mean`,
                                    over `scale` */
-  MOTE_FEATURES_NORMALIZED_FILTER_BANK = 5 /* Speech2Text's: mote_filter_bank's in Povey's window with a gain
+  MOTE_FEATURES_NORMALIZED_FILTER_BANK = 5, /* Speech2Text's: mote_filter_bank's in Povey's window with a gain
                                           of 2^15, `bins` of `window` samples every `hop`; then
                                           mote_normalize_columns with `mean` and `scale`, each 0 or 1 */
+  MOTE_FEATURES_DECIBELS = 6 /* CLAP's: of `longest` seconds that are filled up by `filling`, 10 times the
+                                logarithms that mote_log_mel_frames gives of `fft` samples centred on every
+                                `hop`, the sound being reflected at its ends, by mote_mel_filters_between
+                                `lowest` and `highest` hertz; their rows, one more than hops, resized to
+                                `frames` by mote_resize_frames, then squares */
 } mote_sound_features;
+
+/* How a sound that is too short becomes as long as a model hears. */
+typedef enum mote_sound_filling {
+  MOTE_FILLING_ZEROS = 0,
+  MOTE_FILLING_COPIES = 1,    /* whole ones, then zeros */
+  MOTE_FILLING_CUT_COPIES = 2 /* the last of which ends where the model's sound does */
+} mote_sound_filling;
 
 /* The input of a model that hears. */
 typedef struct mote_sound_info {
@@ -43,8 +55,12 @@ typedef struct mote_sound_info {
   float longest; /* seconds of sound of one run, whose longer ones are cut; 0: `frames` or the context says it
                   */
   float margin;  /* of CTC: seconds on both sides of a cut whose labels are left out */
-  uint32_t unused; /* 0 */
-  uint64_t reserved[5];
+  mote_sound_filling filling; /* of MOTE_FEATURES_DECIBELS */
+  float lowest, highest;      /* of MOTE_FEATURES_DECIBELS: hertz */
+  float similarity_scale; /* of vectors that are compared with those of texts: their cosine times this is a
+                             logit; 0: they are not */
+  uint32_t unused;        /* 0 */
+  uint64_t reserved[3];
 } mote_sound_info;
 
 void mote_model_get_sound(const mote_model* model, mote_sound_info* info);
@@ -214,6 +230,14 @@ void mote_sound_squares(const mote_sound_info* sound, const float* spectrum, flo
 /* Fills filters [mels, bins] as Slaney's toolbox has them (1998): triangles of equal area in hertz, evenly
    spaced between 0 and half of `rate` on a scale that is linear below 1 kHz and logarithmic above. */
 void mote_mel_filters(uint32_t rate, uint32_t mels, uint32_t bins, float* filters);
+/* The same between two frequencies in hertz, `lowest` below `highest`. */
+void mote_mel_filters_between(uint32_t rate, float lowest, float highest, uint32_t mels, uint32_t bins,
+                              float* filters);
+
+/* Resizes rows [from, width] to [to, width] in time, by cubic convolution (a = -0.75) of the four nearest, of
+   which those outside are the nearest inside; the first and the last row stay where they are (torch's bicubic
+   interpolation with aligned corners). `from` and `to` are not 0. `out` is not `rows`. */
+void mote_resize_frames(const float* rows, uint32_t from, uint32_t width, uint32_t to, float* out);
 
 #ifdef __cplusplus
 }

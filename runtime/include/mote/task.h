@@ -34,7 +34,8 @@ typedef enum mote_model_task {
   MOTE_TASK_TRANSCRIBE_WINDOWS = 19,    /* Whisper: windows, timestamps, languages */
   MOTE_TASK_TRANSCRIBE_GREEDY = 20,     /* the likeliest tokens over a source of sound */
   MOTE_TASK_TRANSCRIBE_BEAMS = 21,      /* a beam search over a source of sound */
-  MOTE_TASK_SPEAK = 22
+  MOTE_TASK_SPEAK = 22,
+  MOTE_TASK_EMBED_SOUNDS = 23
 } mote_model_task;
 
 /* Its name ("generate"). */

@@ -149,7 +149,7 @@ class Classifier {
   std::vector<std::string> texts_;  // one or two of each line
 };
 
-/// Labels files one at a time: by the model's own labels or, of pictures, by `texts`. `kind` names a file.
+/// Labels files one at a time: by the model's own labels or by `texts`. `kind` names a file.
 void classify_files(const ClassifyArguments& arguments, HostModel& model, const char* kind,
                     const std::vector<std::string>& paths, const std::vector<std::string>& texts) {
   json given = {{"top", arguments.top}};
@@ -174,19 +174,24 @@ void classify_files(const ClassifyArguments& arguments, HostModel& model, const 
   }
 }
 
+/// Returns the texts that pictures or sounds are compared with; none without a tower of texts.
+std::vector<std::string> compared_texts(const ClassifyArguments& arguments) {
+  std::vector<std::string> texts;
+  if (arguments.text_model.empty()) return texts;
+  if (!arguments.text.empty()) {
+    texts.push_back(arguments.text);
+  } else {
+    for_each_line(arguments.lines, [&](Line line, double) { texts.push_back(line.text); });
+  }
+  if (texts.empty()) convert::fail("there are no texts to compare with");
+  return texts;
+}
+
 void classify_pictures(const ClassifyArguments& arguments, HostModel& model) {
   const std::string& path = model.path();
   if (arguments.images.empty()) usage_fail("{} takes pictures: --image FILE", path);
   if (!arguments.sounds.empty()) usage_fail("{} takes pictures, not sound", path);
-  std::vector<std::string> texts;
-  const auto take = [&](const std::string& text) { texts.push_back(text); };
-  const bool compares = !arguments.text_model.empty();
-  if (!arguments.text.empty()) take(arguments.text);
-  if (arguments.text.empty() && compares)
-    for_each_line(arguments.lines, [&](Line line, double) { take(line.text); });
-  if (texts.empty() && compares) convert::fail("there are no texts to compare with");
-  if (!compares) texts.clear();
-  classify_files(arguments, model, "picture", arguments.images, texts);
+  classify_files(arguments, model, "picture", arguments.images, compared_texts(arguments));
 }
 
 void classify(const ClassifyArguments& arguments) {
@@ -200,7 +205,7 @@ void classify(const ClassifyArguments& arguments) {
     usage_fail("{} takes {}, not pictures", model.path(), model.takes_sound() ? "sound" : "texts");
   if (model.takes_sound()) {
     if (arguments.sounds.empty()) usage_fail("{} takes sound: --sound FILE", model.path());
-    return classify_files(arguments, model, "sound", arguments.sounds, {});
+    return classify_files(arguments, model, "sound", arguments.sounds, compared_texts(arguments));
   }
   if (!arguments.sounds.empty()) usage_fail("{} takes texts, not sound", model.path());
   Classifier classifier(arguments, model);
@@ -233,9 +238,10 @@ void add_classify(CommandLine& line) {
       .type("FILE")
       .repeated();
   command
-      .option("--text-model", &arguments.text_model,
-              "The texts' tower of a model of pictures and texts: says which texts (--file, --text) fit a "
-              "picture")
+      .option(
+          "--text-model", &arguments.text_model,
+          "The texts' tower of a model of pictures or sounds and texts: says which texts (--file, --text) "
+          "fit a picture or a sound")
       .type("MODEL");
   command.option("--question", &arguments.question, "What models for question answering find in each text")
       .type("TEXT");

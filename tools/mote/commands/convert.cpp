@@ -220,8 +220,9 @@ void add_convert(CommandLine& line) {
       .type("");
   command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
       .type("FILE");
-  command.option("--tower", &arguments->tower, "Of a model of pictures and texts, the one to convert")
-      .one_of({"vision", "text"});
+  command
+      .option("--tower", &arguments->tower, "Of a model of pictures or sounds and texts, the one to convert")
+      .one_of({"vision", "audio", "text"});
   Option size = command
                     .option("--picture-size", &arguments->picture_size,
                             "The sides that pictures become, for models whose pictures keep their ratio "

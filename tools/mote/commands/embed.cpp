@@ -257,8 +257,10 @@ void add_embed(CommandLine& line) {
       .repeated();
   add_picture_size(command, arguments->size);
   command
-      .option("--sound", &arguments->sounds,
-              "Sounds, for a Whisper or another encoder of sound: the mean of its frames' hidden states")
+      .option(
+          "--sound", &arguments->sounds,
+          "Sounds, for a CLAP, whose vectors they are, or a Whisper or another encoder of sound: the mean "
+          "of its frames' hidden states")
       .type("FILE")
       .repeated();
   Option npy = command.option("--npy", &arguments->npy, "Write the vectors to a NumPy file [lines, width]")

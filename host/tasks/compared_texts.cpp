@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/tasks/picture_texts.h"
+#include "host/tasks/compared_texts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +17,16 @@ Status require_similarity(const Model& model, const mote_picture_info& picture) 
   return {};
 }
 
-Result<PictureTexts> PictureTexts::make(const Model& model, const SessionChoices& choices,
-                                        std::span<const std::string> texts, const Hooks& hooks) {
+Status require_similarity(const Model& model) {
+  if (model.sound().similarity_scale == 0.0f)
+    return failed(Remedy::embed,
+                  "{} has no head that labels sound, nor vectors that are compared with texts'",
+                  model.name());
+  return {};
+}
+
+Result<ComparedTexts> ComparedTexts::make(const Model& model, const SessionChoices& choices,
+                                          std::span<const std::string> texts, const Hooks& hooks) {
   if (texts.empty()) return failed("there are no texts to compare with");
   MOTE_TAKE(TextEncoder encoder, TextEncoder::make(model, choices, {}));
   if (model.task() != MOTE_TASK_EMBED_TEXTS) return failed("{} gives no vectors of texts", model.name());
@@ -27,23 +35,23 @@ Result<PictureTexts> PictureTexts::make(const Model& model, const SessionChoices
     MOTE_TAKE(EncodedText one, encoder.tokenize(text, hooks));
     encoded.push_back(std::move(one));
   }
-  PictureTexts made(model);
+  ComparedTexts made(model);
   MOTE_TRY(encoder.encode(encoded, hooks,
                           [&](size_t, uint32_t row) { made.vectors_.push_back(encoder.row(row)); }));
   return made;
 }
 
-Result<std::vector<float>> PictureTexts::probabilities(const std::vector<float>& picture,
-                                                       const mote_picture_info& info) const {
+Result<std::vector<float>> ComparedTexts::probabilities(const std::vector<float>& vector,
+                                                        const Similarity& similarity) const {
   std::vector<float> values;
   for (const std::vector<float>& text : vectors_) {
-    if (text.size() != picture.size())
-      return failed("{} gives vectors of {} numbers, the pictures' have {}: both must be of one model",
-                    model_->name(), text.size(), picture.size());
-    const float cosine = std::inner_product(text.begin(), text.end(), picture.begin(), 0.0f);
-    values.push_back(info.similarity_scale * cosine + info.similarity_bias);
+    if (text.size() != vector.size())
+      return failed("{} gives vectors of {} numbers, the other model's have {}: both must be of one model",
+                    model_->name(), text.size(), vector.size());
+    const float cosine = std::inner_product(text.begin(), text.end(), vector.begin(), 0.0f);
+    values.push_back(similarity.scale * cosine + similarity.bias);
   }
-  const bool alone = info.similarity_bias != 0.0f;
+  const bool alone = similarity.bias != 0.0f;
   const float most = *std::max_element(values.begin(), values.end());
   float sum = 0;
   for (float& value : values)
