@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of features in another number of frames, by cubic convolution (Keys 1981).
-#include <math.h>
-
 #include "mote/sound.h"
 
 namespace mote {
@@ -25,12 +23,14 @@ extern "C" {
 void mote_resize_frames(const float* rows, uint32_t from, uint32_t width, uint32_t to, float* out) {
   const double step = to > 1 ? static_cast<double>(from - 1) / (to - 1) : 0.0;
   for (uint32_t i = 0; i < to; ++i, out += width) {
-    const double place = step * i, floor_of_place = floor(place), part = place - floor_of_place;
+    const double place = step * i;
+    const auto below = static_cast<int64_t>(place);
+    const double part = place - static_cast<double>(below);
     const double weights[] = {mote::cubic_weight(part + 1.0), mote::cubic_weight(part),
                               mote::cubic_weight(1.0 - part), mote::cubic_weight(2.0 - part)};
     const float* taps[4];
     for (int32_t tap = 0; tap < 4; ++tap) {
-      const int64_t at = static_cast<int64_t>(floor_of_place) + tap - 1, last = int64_t{from} - 1;
+      const int64_t at = below + tap - 1, last = int64_t{from} - 1;
       taps[tap] = rows + static_cast<size_t>(at < 0 ? 0 : at > last ? last : at) * width;
     }
     for (uint32_t column = 0; column < width; ++column) {
