@@ -4,6 +4,8 @@
 // (scripts/make_written_clap).
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 #include "host/tasks/sound/decibels.h"
 #include "tests/tools/command.h"
@@ -167,6 +169,21 @@ TEST("what CLAP's towers cannot do with sounds and texts is refused by name", "[
   const std::string file = (bare / "audio.mote").string();
   assert_works(run("convert " + bare.string() + " -o " + file + " --type f32 --tower audio"));
   assert_fails(run("embed " + file + " --sound " + sound), 1, "convert it with its preprocessor_config.json");
+}
+
+TEST("a scale of cosines that is no number is refused at conversion", "[clap]") {
+  const fs::path folder = clap_folder("clap_scale", json::object());
+  std::string weights = read_text(folder / "model.safetensors");
+  uint64_t header = 0;
+  std::memcpy(&header, weights.data(), sizeof header);
+  const json names = json::parse(weights.substr(8, header));
+  const size_t at = 8 + header + names.at("logit_scale_a").at("data_offsets").at(0).get<size_t>();
+  for (const float scale : {1000.0f, std::numeric_limits<float>::quiet_NaN()}) {
+    std::memcpy(weights.data() + at, &scale, sizeof scale);
+    write_text(folder / "model.safetensors", weights);
+    assert_fails(run("convert " + folder.string() + " --tower audio -o " + (folder / "out.mote").string()), 1,
+                 "tensor logit_scale_a");
+  }
 }
 
 TEST("settings of CLAP's extractor that mote does not have are refused at conversion", "[clap]") {
