@@ -226,7 +226,8 @@ TEST_CASE("stops: a chat goes on behind a message that was stopped at any questi
   assert_stops_anywhere(talker(), 5, say);
 }
 
-TEST_CASE("stops: vectors, ranks, labels and attention maps of texts end at any question", "[stops]") {
+TEST_CASE("stops: vectors, ranks, labels and attention maps of texts end at any question",
+          "[stops][values]") {
   assert_stops_anywhere(embedder(), 4, [](mote_host* model, const mote_host_calls* calls) {
     return mote_host_embed(model, kTexts, 3, nullptr, calls);
   });

@@ -128,7 +128,7 @@ TEST("attention with a window on both sides sees its positions alone", "[attenti
 }
 
 TEST("attention adds the products with relative keys and queries, in whole sequences and causal ones",
-     "[attention]") {
+     "[attention][values]") {
   each_attention([](const KernelEntry& entry) {
     for (const uint32_t context : {1u, 23u, 129u, 300u}) {
       for (const auto& [keys, queries] :
@@ -147,7 +147,7 @@ TEST("attention adds the products with relative keys and queries, in whole seque
 }
 
 TEST("attention of blocks sees the first, the last and the neighbouring ones, and the first again",
-     "[attention]") {
+     "[attention][values]") {
   each_attention([](const KernelEntry& entry) {
     for (const auto& [block, context] :
          {std::pair(4u, 23u), std::pair(4u, 37u), std::pair(16u, 300u), std::pair(64u, 1100u)}) {
@@ -161,7 +161,7 @@ TEST("attention of blocks sees the first, the last and the neighbouring ones, an
   });
 }
 
-TEST("attention with a window on both sides sees global positions too", "[attention]") {
+TEST("attention with a window on both sides sees global positions too", "[attention][values]") {
   each_attention([](const KernelEntry& entry) {
     for (const auto& [sides, context, globals] :
          {std::tuple(1u, 1u, 1u), std::tuple(4u, 37u, 9u), std::tuple(4u, 129u, 200u),
@@ -206,7 +206,7 @@ TEST("attention adds a bias to causal scores and those of a window too", "[atten
   });
 }
 
-TEST("attention caps scores, takes slopes by distance or position, and has sinks", "[attention]") {
+TEST("attention caps scores, takes slopes by distance or position, and has sinks", "[attention][values]") {
   each_attention([](const KernelEntry& entry) {
     for (const ScoreKind score :
          {ScoreKind::scaled, ScoreKind::capped, ScoreKind::alibi, ScoreKind::alibi_bf16}) {

@@ -109,7 +109,7 @@ TEST("linear meets the reference at every number of outputs", "[linear]") {
   });
 }
 
-TEST("linear meets the reference at every number of rows", "[linear]") {
+TEST("linear meets the reference at every number of rows", "[linear][values]") {
   each_linear([](const KernelEntry& entry) {
     for (uint32_t rows = 0; rows <= 46; ++rows) check_case(entry, {rows, 33, 60});
   });

@@ -74,7 +74,8 @@ TEST("an encoder gives the same bits for any threads and any company in the run"
   }
 }
 
-TEST("a batch so large that each thread has rows of its own has the bits of its sequences alone") {
+TEST("a batch so large that each thread has rows of its own has the bits of its sequences alone",
+     "[values]") {
   // 185 tokens, of which lanes part a sequence, and 180, of which two lanes are five sequences each.
   Sequences parted, whole;
   for (uint32_t i = 0; i < 10; ++i) {

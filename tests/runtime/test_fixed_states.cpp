@@ -67,7 +67,7 @@ TEST("models with states of a fixed size give the same bits for chunks of every 
   });
 }
 
-TEST("every family, any threads and lanes give the bits of one thread", "[fixed_state]") {
+TEST("every family, any threads and lanes give the bits of one thread", "[fixed_state][values]") {
   uint32_t in_lanes = 0, families_with_lanes = 0;
   each_state_model([&](const test::OpenModel& model) {
     for (const mote_isa isa : test::all_families()) {

@@ -189,7 +189,7 @@ std::vector<int32_t> of_text(mote_session* session, const std::string& text) {
 }  // namespace
 
 TEST("no text that a user writes becomes a special token, with any golden tokenizer, whatever it normalizes",
-     "[text]") {
+     "[values]") {
   uint32_t seed = 1, taken = 0;
   for (const Variant& variant : variants()) {
     CAPTURE(variant.name);
