@@ -129,11 +129,11 @@ typedef struct mote_session_options {
   uint64_t reserved[5];        /* 0 */
 } mote_session_options;
 
-/* The model's context, but of a model with attention at most 4096, or the rows of a picture of an encoder's own
-   size where these are more, chunk 64, one sequence, words of 64 KiB if the model has a tokenizer,
-   mote_platform_default(). An encoder reads a sequence whole: its chunk is the
-   context, and there is room for the outputs of all tokens, or of 16 where each output is a row of logits
-   over the vocabulary. Where tokens have sources the chunk has room for the longest. */
+/* The model's context, but of a model with attention at most 4096, or, of an encoder of pictures, the rows of
+   its own size where these are more; chunk 64, one sequence, words of 64 KiB if the model has a tokenizer,
+   mote_platform_default(). An encoder reads a sequence whole: its chunk is the context, and there is room for
+   the outputs of all tokens, or of 16 where each output is a row of logits over the vocabulary. Where tokens
+   have sources the chunk has room for the longest. */
 mote_session_options mote_session_options_default(const mote_model* model);
 
 /* Exact bytes of the arena, 0 if the options are invalid (mote_session_init says why). */
