@@ -182,9 +182,6 @@ TEST("a file of any size measures the depth at the size that the picture chooses
                "becomes 60 x 48, of 81 rows; this model takes at most 37");
   for (const char* other : {"depth.jpg", "depth", "-"})
     assert_fails(run("depth " + model + " -o " + other + " " + picture("grid.png")), 2, "ends with .png");
-  for (const char* of_texts : {" --context 64", " --chunk 64"})
-    assert_fails(run("depth " + model + of_texts + " -o " + out.string() + " " + picture("grid.png")), 2,
-                 "no option");
   assert_fails(run("depth " + model + " --size big -o " + out.string() + " " + picture("grid.png")), 2,
                "give WIDTHxHEIGHT");
   assert_works(convert("depth_anything", dpt, "--picture-size 30x24", &fixed));
@@ -213,7 +210,6 @@ TEST("a file of any size finds boxes at the size that the picture chooses, or th
   CHECK(boxes_of(model, " --size 60x48").at(0) != own.at(0));
   assert_fails(run("detect " + model + " --size 66x48 " + picture("grid.png")), 1,
                "there are at most 87 rows");
-  assert_fails(run("detect " + model + " --context 64 " + picture("grid.png")), 2, "no option");
   assert_works(convert("yolos", yolos_steps(48, 100), "--picture-size 48x48", &fixed));
   const std::vector<double> expected = boxes_of(fixed, "");
   TEST_ASSERT_EQUAL_UINT64(expected.size(), own.size());

@@ -9,9 +9,7 @@ void add_model_argument(Command command, std::string& path) {
   command.option("FILE", &path, "The .mote file, made by mote convert").required().type("");
 }
 
-namespace {
-
-void add_threads(Command& command, SessionFlags& flags) {
+void add_session_flags(Command command, SessionFlags& flags) {
   command
       .option("--threads", &flags.threads,
               "Threads (default: what mote bench --tune found, else one for each big core)")
@@ -22,9 +20,14 @@ void add_threads(Command& command, SessionFlags& flags) {
               "Of them, threads that compute single tokens (default: what mote bench --tune found, else all)")
       .type("N")
       .range(1u, 256u);
-}
-
-void add_memory(Command& command, SessionFlags& flags) {
+  command
+      .option("--context", &flags.context,
+              "Most tokens of the session (default: the model's, but at most 4096)")
+      .type("N")
+      .range(1u, UINT32_MAX);
+  command.option("--chunk", &flags.chunk, "Most tokens computed at once (default: 256)")
+      .type("N")
+      .range(1u, 4096u);
   command
       .option("--kv", &flags.kv,
               "Type of cached keys and values (default: the weights' if f32, else f16; an encoder's "
@@ -38,26 +41,6 @@ void add_memory(Command& command, SessionFlags& flags) {
       .one_of({"xnnpack"});
   command.flag("--huge-pages", &flags.huge_pages,
                "Copy the weights to huge pages: slower to start, then about a tenth faster");
-}
-
-}  // namespace
-
-void add_session_flags(Command command, SessionFlags& flags) {
-  add_threads(command, flags);
-  command
-      .option("--context", &flags.context,
-              "Most tokens of the session (default: the model's, but at most 4096)")
-      .type("N")
-      .range(1u, UINT32_MAX);
-  command.option("--chunk", &flags.chunk, "Most tokens computed at once (default: 256)")
-      .type("N")
-      .range(1u, 4096u);
-  add_memory(command, flags);
-}
-
-void add_picture_session_flags(Command command, SessionFlags& flags) {
-  add_threads(command, flags);
-  add_memory(command, flags);
 }
 
 }  // namespace mote::cli

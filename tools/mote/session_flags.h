@@ -23,7 +23,5 @@ struct SessionFlags {
 
 void add_model_argument(Command command, std::string& path);
 void add_session_flags(Command command, SessionFlags& flags);
-/// Adds those alone that count for pictures, each of which is one run.
-void add_picture_session_flags(Command command, SessionFlags& flags);
 
 }  // namespace mote::cli

@@ -67,7 +67,7 @@ void add_depth(CommandLine& line) {
       .required();
   add_picture_size(command, arguments.size);
   command.flag("--json", &arguments.json, "Print an object");
-  add_picture_session_flags(command, arguments.session);
+  add_session_flags(command, arguments.session);
 }
 
 }  // namespace mote::cli

@@ -95,7 +95,7 @@ void add_detect(CommandLine& line) {
       .type("OUT");
   add_picture_size(command, arguments.size);
   command.flag("--json", &arguments.json, "Print an object a line");
-  add_picture_session_flags(command, arguments.session);
+  add_session_flags(command, arguments.session);
 }
 
 }  // namespace mote::cli
