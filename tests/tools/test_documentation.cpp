@@ -154,10 +154,9 @@ TEST_CASE("documentation: docs/cli.md has every command with the options of its 
     const std::string own = std::regex_replace(section(document, name), kFfmpeg, "");
     std::set<std::string> documented = options_in(std::regex_replace(own, kOtherProgram, "`mote "));
     const std::set<std::string> real = options_in(assert_works(run(name + " --help")));
-    // What all commands that make a session have is described once, and that those for pictures lack two.
-    const bool makes_session = real.count("--kv") == 1, of_pictures = name == "depth" || name == "detect";
+    // What all commands that make a session have is described once.
+    const bool makes_session = real.count("--kv") == 1;
     for (const std::string& option : shared) {
-      if (of_pictures && (option == "--context" || option == "--chunk")) continue;
       if (makes_session || option == "--help" || option == "-h") documented.insert(option);
     }
     CAPTURE(list(documented), list(real));
@@ -172,8 +171,7 @@ TEST_CASE("documentation: the README's list of models is convert --list") {
   // A kind is "- **kind** (commands): names"; its lines after the first are indented.
   std::map<std::string, std::string> documented;
   static const std::regex kKind("\n- \\*\\*([^*]+)\\*\\* \\([^)]*\\): ((?:[^\n]|\n  )*)");
-  for (auto at = std::sregex_iterator(models.begin(), models.end(), kKind); at != std::sregex_iterator();
-       ++at)
+  for (auto at = std::sregex_iterator(models.begin(), models.end(), kKind); at != std::sregex_iterator(); ++at)
     documented[(*at)[1]] = std::regex_replace((*at)[2].str(), std::regex("\n  "), " ");
   std::istringstream list(assert_works(run("convert --list")));
   std::map<std::string, std::string> listed;
