@@ -52,11 +52,9 @@ convert_goldens() {
   find "$work/goldens" -type f ! -newer "$build_dir/mote" -delete
   {
     for source in "$source_dir"/tests/golden/models/*; do
-      if grep -q '"vision_config"' "$source/config.json"; then
-        for tower in vision text; do echo "$source" f32 --tower $tower; done
-      else
-        echo "$source" f32
-      fi
+      other=$(grep -o -m1 -E '"(vision|audio)_config"' "$source/config.json" | grep -oE 'vision|audio') || other=
+      for tower in $other ${other:+text}; do echo "$source" f32 --tower $tower; done
+      if [ -z "$other" ]; then echo "$source" f32; fi
     done
     for type in q8g32 q8c q4mg32; do echo "$source_dir/tests/golden/models/bert" $type; done
   } | xargs -P "$(nproc)" -L 1 bash -c 'convert_golden "$@"' _ || fail "cannot convert the golden models"
