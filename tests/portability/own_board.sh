@@ -107,6 +107,6 @@ cp "$source_dir/examples/firmware/sdk/"* "$here/project"
 cmake -G Ninja -S "$here/project" -B "$here/project/build" -DMOTE_SOURCE="$source_dir" -DCMAKE_BUILD_TYPE=MinSizeRel \
   -DCMAKE_TOOLCHAIN_FILE="$here/project/toolchain.cmake" >"$here/configure.txt" 2>&1 || fail "$(cat "$here/configure.txt")"
 cmake --build "$here/project/build" >"$here/build.txt" 2>&1 || fail "$(tail -n 30 "$here/build.txt")"
-arm-none-eabi-nm "$here/project/build/app.elf" | grep -q ' T mote_session_step' || fail "the project's program has no mote"
+arm-none-eabi-nm "$here/project/build/app.elf" | grep ' T mote_session_step' >/dev/null || fail "the project's program has no mote"
 if [ -e "$here/project/build/mote/mote_assistant.elf" ]; then fail "the project builds mote's images"; fi
 echo "a project of another build system links mote: $(arm-none-eabi-size "$here/project/build/app.elf" | awk 'NR == 2 { print $1 }') bytes"
