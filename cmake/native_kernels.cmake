@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # MOTE_KERNELS=native or a family's name: of each operation and types only the kernel that this machine's processor, or one
-# whose best family that is, takes, and the reference. The build then has two families, `ref` and the best one. kernels/dispatch.cpp expands a shorter list, which
-# is written here.
+# whose best family that is, takes, and the reference. The build then has two families, `ref` and the best one.
+# kernels/dispatch.cpp expands a shorter list, which is written here.
 
 if(CMAKE_CROSSCOMPILING)
   message(FATAL_ERROR "MOTE_KERNELS=native is for programs of this machine; a cross build takes all or none")

@@ -137,7 +137,7 @@ SoundPicture read_sound_picture(Config& config) {
 /// Refuses a last stage whose lines the original cannot take apart, as many of each part of the spectrogram.
 void check_last_lines(const Config& config, const SoundPicture& picture, size_t stages) {
   const uint32_t lines = picture.across() >> (stages - 1), of_part = lines / picture.parts();
-  if (of_part == 0 || lines % of_part != 0 || lines / of_part * of_part != lines)
+  if (of_part == 0 || lines % of_part != 0)
     config.refuse("the last of {} stages has {} lines of patches, which are not those of {} parts", stages,
                   lines, picture.parts());
 }

@@ -197,7 +197,7 @@ TransformerSpec read_swin(const Source& source, Config& config) {
   picture.format = read_picture_format(config, 224, 4, true);
   picture.projection = base + "embeddings.patch_embeddings.projection";
   const bool any_size = source.any_picture_size.height != 0;
-  // What adds the bias with positions has them for one size.
+  // Tables that add the bias with the positions are for one size.
   picture.bias_of_linear = any_size;
   picture.resizes_in_run = true;
   const PictureFormat& format = picture.format;

@@ -16,7 +16,7 @@ namespace mote::host {
 /// Fails for a model of pictures whose vectors are not compared with those of texts.
 Status require_similarity(const Model& model, const mote_picture_info& picture);
 
-/// How cosines of two vectors become logits.
+/// Turns cosines of two vectors into logits: scale * cosine + bias.
 struct Similarity {
   float scale = 0.0f;  // 0: the vectors are not compared with those of texts
   float bias = 0.0f;   // not 0: each text has a probability by itself

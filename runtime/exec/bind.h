@@ -41,8 +41,8 @@ struct StreamPlace {
   int32_t* sequences;
   int32_t* last_seen;  // of encoders: the last position of each row's sequence
   uint32_t* starts;    // of encoders: the first row of each sequence of the run, then the number of rows
-  // Of groups: the first row of each in the pass, of the stream that it is of; then the end. Of places of
-  // pictures: the ends of the picture that their square of grid_times places lies at (edges_of_window).
+  // Holds for each group its first row in the pass, of the stream that it is of, and then the end; for each
+  // place of a picture the ends at which its square of grid_times places lies (edges_of_window).
   uint32_t* firsts;
   // Last rows, of programs with a fixed number of rows of each sequence: for tokens the last of those rows,
   // for those rows the last token of their sequence.

@@ -172,18 +172,18 @@ uint32_t least_side(const file::Program& program) {
 
 uint64_t most_grid_rows(GridScale scale, uint32_t least, uint32_t patches, uint64_t sequences) {
   const auto places = [&](uint64_t side) { return (side + scale.every - 1) / scale.every * scale.times; };
+  const auto next_side = [&](uint64_t side) { return ((side - 1) / scale.every + 1) * scale.every + 1; };
   // A picture of the most rows has sides a <= b with a at the least or one more than a multiple of `every`,
   // where another place begins, and all the patches that b can have then.
   uint64_t most = 0;
-  for (uint64_t a = least; a * a <= patches; a = ((a - 1) / scale.every + 1) * scale.every + 1) {
+  for (uint64_t a = least; a * a <= patches; a = next_side(a)) {
     const uint64_t rows = saturating_multiply(places(a), places(patches / a));
     most = rows > most ? rows : most;
   }
   if (sequences == 1) return most;
-  // Of a side's places to its patches, the ratio is the largest at one of the first two such sides.
-  const uint64_t next = (uint64_t{least} - 1) / scale.every * scale.every + scale.every + 1;
+  // A side has the most places for its patches at one of the first two such lengths.
   uint64_t of_all = 0;
-  for (const uint64_t a : {uint64_t{least}, next}) {
+  for (const uint64_t a : {uint64_t{least}, next_side(least)}) {
     const uint64_t rows = saturating_multiply(places(a), places(a), patches);
     const uint64_t shared = rows == UINT64_MAX ? rows : rows / (a * a);
     of_all = shared > of_all ? shared : of_all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What configs of CLAP say, and what they say that is refused.
+// CLAP's configs: settings that are read, and those that are refused by name.
 #include "converter/architectures/shared/architecture.h"
 #include "host/base/error.h"
 #include "tests/support/files.h"

@@ -77,7 +77,7 @@ TEST("the most rows of a picture are those of the worst sides, those of several 
         }
         CAPTURE(times, every, least, patches);
         CHECK(mote::most_grid_rows(scale, least, patches, 1) == most);
-        // As many equal pictures as there is room for, of any sides.
+        // The pictures are equal, of any sides, and as many as there is room for.
         for (uint32_t lines = least; lines <= patches && lines < least + 30; ++lines) {
           for (uint32_t columns = least; lines * columns <= patches && columns < least + 30; ++columns) {
             const uint64_t pictures = patches / (lines * columns);

@@ -2,11 +2,11 @@
 #include "tools/mote/sound_paths.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
+#include "host/base/ending.h"
 #include "host/base/error.h"
 
 namespace mote::cli {
@@ -21,8 +21,7 @@ constexpr std::string_view kPictures[] = {".png", ".jpg",  ".jpeg", ".webp", ".g
                                           ".tif", ".tiff", ".pbm",  ".pgm",  ".ppm", ".pnm"};
 
 bool has_ending(const fs::path& path, Media media) {
-  std::string ending = path.extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string ending = convert::lower_ending(path);
   const auto among = [&](const auto& all) {
     return std::find(std::begin(all), std::end(all), ending) != std::end(all);
   };

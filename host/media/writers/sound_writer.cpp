@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/media/writers/sound_writer.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <vector>
 
+#include "host/base/ending.h"
 #include "host/base/error.h"
 #include "host/base/output_file.h"
 #include "host/base/samples.h"
@@ -69,9 +68,7 @@ class WavWriter : public SoundWriter {
 }  // namespace
 
 std::optional<SoundFormat> sound_format(const std::string& path) {
-  std::string end = std::filesystem::path(path).extension().string();
-  std::transform(end.begin(), end.end(), end.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const std::string end = convert::lower_ending(path);
   if (end == ".wav") return SoundFormat::wav;
 #ifdef MOTE_WRITES_FLAC
   if (end == ".flac") return SoundFormat::flac;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote depth: how far away each pixel of a picture is, as a picture of grey.
-#include <cctype>
-#include <filesystem>
-
+#include "host/base/ending.h"
 #include "host/base/output_file.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/host_model.h"
@@ -24,9 +22,7 @@ struct DepthArguments {
 
 /// Refuses names that another kind of file would have, and standard output, which "-" means elsewhere.
 void check_png_name(const std::string& output) {
-  std::string ending = std::filesystem::path(output).extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (ending != ".png")
+  if (convert::lower_ending(output) != ".png")
     usage_fail("--output {}: depths are written as a PNG; give a name that ends with .png", output);
 }
 
